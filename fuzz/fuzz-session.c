@@ -7,6 +7,7 @@
 #include "analysis/disassembly.h"
 #include "base/cleanup.h"
 #include "base/cursor.h"
+#include "model/measure.h"
 #include "session/decode.h"
 #include "session/read.h"
 
@@ -30,10 +31,10 @@ static uint64_t walk_samples(const struct dw_profile *p)
 		for (uint32_t s = p->samples.stack[i]; s; s = p->stacks.rows.v[s].parent)
 			sum += p->frames.rows.v[p->stacks.rows.v[s].frame].svma;
 	}
-	dw_vec_each(w, &p->waits.rows) {
-		sum += p->threads.rows.v[w->thread].begin_ns + dw_wait_within(w, 1, 2);
+	dw_vec_each(w, &p->extras.rows) {
+		sum += p->threads.rows.v[w->thread].begin_ns + dw_extra_within(w, 1, 2);
 		sum += w->stack ? p->frames.rows.v[p->stacks.rows.v[w->stack].frame].svma : 0;
-		if (w->blocked_ns > w->span_ns)
+		if (w->measure >= DWELL_MEASURES)
 			abort();
 	}
 	return sum;

@@ -348,13 +348,13 @@ bool dw_select_stack(const struct dw_profile *p, const struct dw_filter *filter,
 	return f && f->module < filter->modules_n && filter->modules[f->module];
 }
 
-uint64_t dw_wait_passing(const struct dw_profile *p, const struct dw_filter *filter,
-			 const uint32_t *process, const struct dw_wait *w)
+uint64_t dw_extra_passing(const struct dw_profile *p, const struct dw_filter *filter,
+			  const uint32_t *process, const struct dw_extra *x)
 {
-	if (w->thread > dw_threads_count(&p->threads) || process[w->thread] == UINT32_MAX ||
-	    (filter->modules && !dw_select_stack(p, filter, w->stack)))
+	if (x->thread > dw_threads_count(&p->threads) || process[x->thread] == UINT32_MAX ||
+	    (filter->modules && !dw_select_stack(p, filter, x->stack)))
 		return 0;
-	return dw_wait_within(w, filter->from_ns, filter->to_ns);
+	return dw_extra_within(x, filter->from_ns, filter->to_ns);
 }
 
 int dw_slices_init(struct dw_slices *s, const struct dw_calls *calls,

@@ -53,15 +53,17 @@ static inline uint32_t sample_thread(const struct sample_choice *c, size_t i)
 	return c->process[thread] == LEFT_OUT ? LEFT_OUT : thread;
 }
 
-static void choose_waits(const struct dw_points *t, uint32_t *lists)
+static void choose_extras(const struct dw_points *t, uint32_t *lists)
 {
-	const __auto_type waits = &t->profile->waits.rows;
+	const __auto_type extras = &t->profile->extras.rows;
+	dw_measures set = dw_profile_measures(t->profile) & ~(1ull << DWELL_MEASURE_SAMPLES);
 
-	for (size_t i = 0; i < t->allocs_at - t->waits_at; i++) {
-		const struct dw_wait *w = &waits->v[i];
-		bool passes = dw_wait_passing(t->profile, t->filter, t->process, w);
+	for (size_t i = 0; i < t->allocs_at - t->extras_at; i++) {
+		const struct dw_extra *x = &extras->v[i];
+		bool passes = dw_measures_has(set, x->measure) &&
+			      dw_extra_passing(t->profile, t->filter, t->process, x);
 
-		lists[i] = passes ? t->process[w->thread] : LEFT_OUT;
+		lists[i] = passes ? t->process[x->thread] : LEFT_OUT;
 	}
 }
 
@@ -126,7 +128,7 @@ static void count(struct dw_points *t, const uint32_t *lists, size_t n)
 	const struct sample_choice c = choose_samples(t);
 	uint32_t *samples = t->samples;
 
-	for (size_t i = 0, end = t->waits_at; i < end; i++) {
+	for (size_t i = 0, end = t->extras_at; i < end; i++) {
 		uint32_t thread = sample_thread(&c, i);
 
 		if (thread != LEFT_OUT)
@@ -135,9 +137,9 @@ static void count(struct dw_points *t, const uint32_t *lists, size_t n)
 	for (uint32_t id = 0; id < t->threads_n; id++)
 		if (t->samples[id])
 			t->end[t->process[id]] += t->samples[id];
-	for (size_t i = t->waits_at; i < n; i++)
-		if (lists[i - t->waits_at] != LEFT_OUT)
-			t->end[lists[i - t->waits_at]]++;
+	for (size_t i = t->extras_at; i < n; i++)
+		if (lists[i - t->extras_at] != LEFT_OUT)
+			t->end[lists[i - t->extras_at]]++;
 }
 
 /* Put the points into their lists. */
@@ -147,20 +149,20 @@ static void put(struct dw_points *t, const uint32_t *lists, size_t n)
 	uint32_t *rows = t->rows;
 	size_t *ends = t->end;
 
-	for (size_t i = 0, end = t->waits_at; i < end; i++) {
+	for (size_t i = 0, end = t->extras_at; i < end; i++) {
 		uint32_t thread = sample_thread(&c, i);
 
 		if (thread != LEFT_OUT)
 			rows[ends[c.process[thread]]++] = (uint32_t)i;
 	}
-	for (size_t i = t->waits_at; i < n; i++)
-		if (lists[i - t->waits_at] != LEFT_OUT)
-			t->rows[t->end[lists[i - t->waits_at]]++] = (uint32_t)i;
+	for (size_t i = t->extras_at; i < n; i++)
+		if (lists[i - t->extras_at] != LEFT_OUT)
+			t->rows[t->end[lists[i - t->extras_at]]++] = (uint32_t)i;
 }
 
 static int choose(struct dw_points *t, size_t n)
 {
-	uint32_t *lists = malloc((n - t->waits_at + 1) * sizeof *lists);
+	uint32_t *lists = malloc((n - t->extras_at + 1) * sizeof *lists);
 	size_t total = 0;
 
 	t->rows = malloc((n + 1) * sizeof *t->rows);
@@ -168,8 +170,8 @@ static int choose(struct dw_points *t, size_t n)
 		free(lists);
 		return -ENOMEM;
 	}
-	choose_waits(t, lists);
-	choose_allocs(t, lists + t->allocs_at - t->waits_at, n - t->allocs_at);
+	choose_extras(t, lists);
+	choose_allocs(t, lists + t->allocs_at - t->extras_at, n - t->allocs_at);
 	count(t, lists, n);
 	for (size_t id = 0; id < 2 * (size_t)t->processes_n; id++) {
 		size_t list_n = t->end[id];
@@ -189,11 +191,10 @@ static size_t count_points(struct dw_points *t, const struct dw_profile *p)
 	const struct dw_allocations *a = &p->allocations;
 	dw_measures set = dw_profile_measures(p);
 	bool has_samples = dw_measures_has(set, DWELL_MEASURE_SAMPLES);
-	bool has_waits = has_samples && dw_measures_has(set, DWELL_MEASURE_BLOCKED);
-	size_t waits_at = has_samples ? p->samples.n : 0;
-	size_t allocs_at = waits_at + (has_waits ? p->waits.rows.n : 0);
+	size_t extras_at = has_samples ? p->samples.n : 0;
+	size_t allocs_at = extras_at + (has_samples ? p->extras.rows.n : 0);
 
-	t->waits_at = (uint32_t)waits_at;
+	t->extras_at = (uint32_t)extras_at;
 	t->allocs_at = (uint32_t)allocs_at;
 	if (!dw_measures_has(set, DWELL_MEASURE_OBJECTS))
 		return allocs_at;
@@ -263,14 +264,14 @@ void dw_points_amount(const struct dw_points *t, size_t i, const struct dw_amoun
 		      struct dw_amount *ret)
 {
 	uint32_t row = t->rows[i];
-	const struct dw_wait *w;
+	const struct dw_extra *x;
 
 	if (row >= t->allocs_at) {
 		amount_of_objects(t, i, like, ret);
-	} else if (row >= t->waits_at) {
-		w = &t->profile->waits.rows.v[row - t->waits_at];
-		dw_amount_of(like, DWELL_MEASURE_BLOCKED,
-			     dw_wait_passing(t->profile, t->filter, t->process, w), ret);
+	} else if (row >= t->extras_at) {
+		x = &t->profile->extras.rows.v[row - t->extras_at];
+		dw_amount_of(like, x->measure,
+			     dw_extra_passing(t->profile, t->filter, t->process, x), ret);
 	} else {
 		dw_amount_of(like, DWELL_MEASURE_SAMPLES, 1, ret);
 	}

@@ -1,5 +1,5 @@
 /*
- * Samples, waits and objects that pass a filter, sorted by process.
+ * Samples, extras and objects that pass a filter, sorted by process.
  *
  * A point is one of them: who, on which stack, how much. Behind those of all processes stand the
  * points that are parts of stacks but no leaves (model/sample.h), which only sums by function and
@@ -27,10 +27,10 @@ struct dw_points {
 	uint32_t *process; /* by thread id; UINT32_MAX = filtered out */
 	uint32_t *samples; /* by thread id: how many pass */
 	struct dw_slices slices;
-	/* Numbers of what passes: samples, waits, then allocations.deltas or .sums. */
+	/* Numbers of what passes: samples, extras, then allocations.deltas or .sums. */
 	uint32_t *rows;
-	uint32_t waits_at, allocs_at; /* the first of them */
-	bool has_parts;		      /* some are parts of stacks */
+	uint32_t extras_at, allocs_at; /* the first of them */
+	bool has_parts;		       /* some are parts of stacks */
 	size_t *end; /* by process id: where its points end; + processes_n: where its parts do */
 };
 
@@ -44,7 +44,7 @@ void dw_points_release(struct dw_points *t);
 /* Whether point @i is a sample: its number is that of the sample. They come first in each list. */
 static inline bool dw_points_is_sample(const struct dw_points *t, size_t i)
 {
-	return t->rows[i] < t->waits_at;
+	return t->rows[i] < t->extras_at;
 }
 
 /* @thread, 0 if it is none that is known. */
@@ -73,10 +73,10 @@ static inline struct dw_point dw_points_get(const struct dw_points *t, size_t i)
 
 		return (struct dw_point){dw_points_thread(t, g->thread), g->stack, g->type};
 	}
-	if (row >= t->waits_at) {
-		const struct dw_wait *w = &p->waits.rows.v[row - t->waits_at];
+	if (row >= t->extras_at) {
+		const struct dw_extra *x = &p->extras.rows.v[row - t->extras_at];
 
-		return (struct dw_point){w->thread, w->stack, 0};
+		return (struct dw_point){x->thread, x->stack, 0};
 	}
 	return (struct dw_point){dw_points_thread(t, p->samples.thread[row]), p->samples.stack[row],
 				 0};

@@ -5,18 +5,10 @@
  */
 #include "analysis/prune.h"
 
+#include "model/worth.h"
+
 #include <errno.h>
 #include <stdlib.h>
-
-/* Whether @n of the main measure and @blocked_ns are below @pct of all, or nothing. */
-static bool is_small(const struct dw_totals *t, uint64_t n, uint64_t blocked_ns, double pct)
-{
-	uint64_t all_ns = t->all[DWELL_MEASURE_BLOCKED];
-	bool few =
-		(double)n * 100 < pct * (double)t->all[t->main] || (dw_totals_has_waits(t) && !n);
-
-	return few && ((double)blocked_ns * 100 < pct * (double)all_ns || !blocked_ns);
-}
 
 /* Per node: how many children are shown, up to 2. */
 static void count_children(const struct dw_totals *t, const uint8_t *pruning, uint8_t *children)
@@ -39,35 +31,32 @@ static bool is_function(const struct dw_totals *t, const struct dw_node_total *n
 
 /* Whether @node says nothing that its only child does not say: of its own it has next to nothing.
  */
-static bool is_link(const struct dw_totals *t, uint32_t node, double pct)
+static bool is_link(const struct dw_totals *t, uint32_t node, const struct dw_worth *worth)
 {
-	uint64_t blocked = dw_totals_node_waits(t, node).exclusive;
-	uint64_t own = dw_totals_node_values(t, node)->exclusive;
-
 	return is_function(t, &t->nodes.v[node]) &&
-	       ((!own && !blocked) || is_small(t, own, blocked, pct));
+	       !dw_worth_has(worth, &t->node_amounts, node, true);
 }
 
 int dw_prune_nodes(const struct dw_totals *t, const struct dw_prune_options *options, uint8_t **ret)
 {
 	uint8_t *pruning = calloc(t->nodes.n + 1, 1), *children = calloc(t->nodes.n + 1, 1);
+	struct dw_worth worth;
 
 	if (!pruning || !children) {
 		free(pruning);
 		free(children);
 		return -ENOMEM;
 	}
+	dw_worth_init(&worth, t, options->trim_pct);
 	for (size_t i = 0; i < t->nodes.n; i++)
-		if (options->trim_pct > 0 &&
-		    is_small(t, dw_totals_node_values(t, i)->inclusive,
-			     dw_totals_node_waits(t, i).inclusive, options->trim_pct))
+		if (options->trim_pct > 0 && !dw_worth_has(&worth, &t->node_amounts, i, false))
 			pruning[i] |= DWELL_NODE_TRIMMED;
 	count_children(t, pruning, children);
 	for (size_t i = 0; options->fold && i < t->nodes.n; i++) {
 		uint32_t parent = t->nodes.v[i].parent;
 
 		if (parent < i && !pruning[i] && children[parent] == 1 &&
-		    is_function(t, &t->nodes.v[i]) && is_link(t, parent, options->trim_pct))
+		    is_function(t, &t->nodes.v[i]) && is_link(t, parent, &worth))
 			pruning[i] |= DWELL_NODE_FOLDED;
 	}
 	free(children);

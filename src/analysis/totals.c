@@ -1,5 +1,5 @@
 /*
- * Totals of the samples, waits and objects that pass a filter; see totals.h. Those of calls are
+ * Totals of the samples, extras and objects that pass a filter; see totals.h. Those of calls are
  * made in call-totals.c.
  *
  * Points are first sorted into processes; those of one process are added up by stack, in a calling

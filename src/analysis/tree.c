@@ -14,6 +14,7 @@
 
 #include "analysis/row-keys.h"
 #include "base/vec.h"
+#include "model/worth.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@ struct work {
 /* What the builder chooses once, then the tree at hand. */
 struct builder {
 	const struct dw_focus *focus;
+	struct dw_worth worth; /* nodes that are wanted */
 	struct dw_totals *out;
 	bool has_threads;	  /* nodes have a row in out->node_threads and node_firsts */
 	uint32_t *made;		  /* by group: the last node made of it */
@@ -44,6 +46,13 @@ static int builder_init(struct builder *g, const struct dw_focus *focus, uint32_
 	*g = (struct builder){.focus = focus};
 	g->made = calloc(groups, sizeof *g->made);
 	return g->made ? 0 : -ENOMEM;
+}
+
+/* Append to @out, whose sums are known, from now on. */
+static void begin_output(struct builder *g, struct dw_totals *out)
+{
+	g->out = out;
+	dw_worth_init(&g->worth, out, g->focus->min_pct);
 }
 
 static int push_node(struct builder *g, const struct dw_node_total *node, uint32_t thread)
@@ -118,22 +127,12 @@ static void move_child(struct builder *g, uint32_t from, uint32_t to)
 	todo[to - g->first].node = to;
 }
 
-static bool is_much(const struct builder *g, uint64_t n, uint64_t all)
-{
-	return (double)n * 100 >= g->focus->min_pct * (double)all;
-}
-
 /* Whether a child is kept: heavy enough, or the heaviest. */
 static bool is_wanted(const struct builder *g, uint32_t node, uint32_t heaviest)
 {
-	const struct dw_totals *out = g->out;
-	uint64_t n = dw_totals_node_values(out, node)->inclusive;
-	uint64_t ns = dw_totals_node_waits(out, node).inclusive;
-
 	if (g->focus->hot_path)
 		return node == heaviest;
-	return (ns && is_much(g, ns, out->all[DWELL_MEASURE_BLOCKED])) ||
-	       (n && is_much(g, n, out->all[out->main]));
+	return dw_worth_has(&g->worth, &g->out->node_amounts, node, false);
 }
 
 /* On the whole tree this saves most of the time and memory. */
@@ -432,7 +431,7 @@ int dw_tree_build(struct dw_tree *b, uint32_t root, uint32_t process, struct dw_
 {
 	if (make_room(b))
 		return -ENOMEM;
-	b->builder.out = ret;
+	begin_output(&b->builder, ret);
 	return b->root ? build_below(b, root, process) : build_whole(b, root, process);
 }
 
@@ -617,9 +616,10 @@ int dw_alloc_paths_build(const struct dw_points *points, struct dw_totals *ret)
 	if (!rc)
 		rc = builder_init(&b.builder, &points->filter->focus,
 				  dw_row_keys_none(&b.row_keys));
-	b.builder.out = ret;
-	if (!rc)
+	if (!rc) {
+		begin_output(&b.builder, ret);
 		rc = build_types(&b);
+	}
 	builder_release(&b.builder);
 	dw_vec_release(&b.chains);
 	dw_row_keys_release(&b.row_keys);

@@ -145,7 +145,7 @@ static void check_scopes(struct dw_out *out)
 /* By which sampler waits are timed, and what keeps their stacks from us. */
 static void check_waits(struct dw_out *out)
 {
-	const struct dw_perf_options o = {.switches = true,
+	const struct dw_perf_options o = {.beside = 1 << DWELL_MEASURE_BLOCKED,
 					  .kernel = DWELL_KERNEL_NEVER,
 					  .frequency_hz = 1000,
 					  .stack_bytes = 4096};

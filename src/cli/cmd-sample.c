@@ -205,6 +205,12 @@ static int list_events(void)
 	return dw_out_close(&out) ? DWELL_EXIT_FAILED : DWELL_EXIT_OK;
 }
 
+/* What is recorded beside samples. */
+static dw_measures measures_beside(const struct cmd_sample *c)
+{
+	return (dw_measures)c->off_cpu << DWELL_MEASURE_BLOCKED;
+}
+
 static bool needs_perf(const struct cmd_sample *c)
 {
 	return (c->pids.n && !c->off_cpu) || c->all || c->event || c->kernel == ALWAYS;
@@ -318,7 +324,7 @@ static int record_by(struct cmd_sample *c, char **command, const struct dw_sampl
 						.event = c->event,
 						.period = c->period == NO_PERIOD ? 0 : c->period,
 						.kernel = kernel_when[c->kernel],
-						.off_cpu = c->off_cpu,
+						.beside = measures_beside(c),
 						.system_wide = c->all,
 						.frequency_hz = (uint32_t)c->frequency_hz,
 						.stack_bytes = (uint32_t)c->stack_bytes,

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "model/measure.h"
 #include "model/profile.h"
 #include "target/file.h"
 
@@ -27,7 +28,7 @@ struct dw_backend_config {
 	const char *event;     /* its name, NULL = the backend's choice */
 	enum dw_sample_kernel kernel;
 	bool system_wide;      /* all there is, and not only the command */
-	bool off_cpu;	       /* where threads wait, too */
+	dw_measures beside;    /* what is recorded beside samples, as far as the backend can */
 	uint32_t stack_bytes;  /* of stack copied with each sample, 0 = the backend's choice */
 	const char *cache_dir; /* for unwind tables, NULL = none */
 	/* Code of .NET runtimes; borrowed until free, drained by the caller. NULL = has no names */

@@ -59,7 +59,7 @@ const struct dw_value_kind *dw_sample_values_kinds(const struct dw_profile *p,
 	case DWELL_METHOD_SAMPLING:
 		break;
 	}
-	*n = dw_profile_has_waits(p) ? 3 : 2;
+	*n = dw_measures_has(dw_profile_measures(p), DWELL_MEASURE_BLOCKED) ? 3 : 2;
 	return of_samples;
 }
 
@@ -68,7 +68,7 @@ struct gathering {
 	struct dw_sample_values *out;
 	struct dw_amounts amounts; /* a row of what is at hand, or one for each row of @out */
 	struct dw_map rows;	   /* thread << 32 | path -> row + 1 */
-	bool has_times;		   /* rows are samples and waits in the order of time */
+	bool has_times;		   /* rows are samples and extras in the order of time */
 };
 
 /* What row @row of the amounts says, as it is stored. False: nothing. */
@@ -144,15 +144,15 @@ static int read_merged(const struct gathering *g)
 	return rc;
 }
 
-/* When point @i was, a wait when it ended. */
+/* When point @i was, an extra when it ended. */
 static uint64_t time_of(const struct dw_points *t, size_t i)
 {
-	const struct dw_wait *w;
+	const struct dw_extra *x;
 
 	if (dw_points_is_sample(t, i))
 		return t->profile->samples.time_ns[t->rows[i]];
-	w = &t->profile->waits.rows.v[t->rows[i] - t->waits_at];
-	return w->begin_ns + w->span_ns;
+	x = &t->profile->extras.rows.v[t->rows[i] - t->extras_at];
+	return x->begin_ns + x->span_ns;
 }
 
 /* The points of @t in the order of time, or as they were recorded; objects as they are. NULL
@@ -173,6 +173,17 @@ static struct dw_sort_row *sort_points(const struct gathering *g, const struct d
 	return NULL;
 }
 
+/* Whether some value shows the measure of point @i. */
+static bool is_shown(const struct dw_sample_values *w, const struct dw_points *t, size_t i)
+{
+	bool shown = dw_points_is_sample(t, i) || t->rows[i] >= t->allocs_at;
+
+	for (unsigned k = 0; k < w->kinds_n && !shown; k++)
+		shown = w->kinds[k].measure ==
+			t->profile->extras.rows.v[t->rows[i] - t->extras_at].measure;
+	return shown;
+}
+
 static int add_point(struct gathering *g, const struct dw_points *t, size_t i)
 {
 	struct dw_sample_values *w = g->out;
@@ -181,6 +192,8 @@ static int add_point(struct gathering *g, const struct dw_points *t, size_t i)
 	struct dw_amount amount;
 	int rc;
 
+	if (!is_shown(w, t, i))
+		return 0;
 	dw_points_amount(t, i, &g->amounts, &amount);
 	if (!g->has_times)
 		return merge(g, point.thread, point.stack, &amount);

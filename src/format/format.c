@@ -98,29 +98,48 @@ static const enum dw_column call_totals[] = {CALL_TOTALS, DWELL_COLUMN_END};
 static const enum dw_column event_totals[] = {DWELL_COLUMN_SWITCHES, DWELL_COLUMN_IO_CALLS,
 					      DWELL_COLUMN_BLOCKING_CALLS, DWELL_COLUMN_END};
 
-/* The session's facts but those that the totals say, then these. */
-static void put_facts_and_totals(const struct dw_format_job *job,
-				 void (*fn)(const struct dw_format_fact *fact, struct dw_out *out),
-				 struct dw_out *out)
+static void add_totals_of_calls(struct totals *t)
 {
+	add_columns(t, call_totals);
+	add_total(t, "os_interval_cpu_time", t->of->all[DWELL_MEASURE_OS_CPU]);
+	add_columns(t, event_totals);
+}
+
+static void add_totals_of_samples(struct totals *t, const struct dw_profile *p)
+{
+	for (unsigned m = 0; m < DWELL_MEASURES; m++)
+		if (m != DWELL_MEASURE_SAMPLES && dw_totals_has(t->of, m))
+			add_columns(
+				t, (enum dw_column[]){dw_columns_lead(m, false), DWELL_COLUMN_END});
+	if (dw_facts_get(&p->facts, "samples_kept", -1) < 0)
+		add_total(t, "samples_kept", p->samples.n);
+	add_total(t, "samples_reported", t->of->all[DWELL_MEASURE_SAMPLES]);
+}
+
+void dw_format_facts(const struct dw_format_job *job,
+		     void (*fn)(const struct dw_format_fact *fact, struct dw_out *out),
+		     struct dw_out *out)
+{
+	const struct dw_profile *p = job->view->request.profile;
 	const struct dw_totals *t = job->view->request.totals;
-	bool has_calls = dw_profile_has_calls(job->view->request.profile);
+	const bool has_calls = dw_profile_has_calls(p);
 	struct dw_format_fact intervals = {"intervals", t->delimited_intervals ? "probe" : "event",
 					   0};
 	struct totals totals = {.of = t};
 
-	add_columns(&totals, has_calls ? call_totals : allocation_totals);
-	if (has_calls) {
-		add_total(&totals, "os_interval_cpu_time", t->all[DWELL_MEASURE_OS_CPU]);
-		add_columns(&totals, event_totals);
-	} else if (t->to_ns) {
+	if (has_calls)
+		add_totals_of_calls(&totals);
+	else if (dw_totals_has(t, DWELL_MEASURE_SAMPLES))
+		add_totals_of_samples(&totals, p);
+	else
+		add_columns(&totals, allocation_totals);
+	if (t->to_ns && !has_calls)
 		add_columns(&totals, range_totals);
-	}
 	if (t->to_ns) {
 		add_total(&totals, "range_from_ns", t->from_ns);
 		add_total(&totals, "range_to_ns", t->to_ns);
 	}
-	dw_vec_each(row, &job->view->request.profile->facts.rows) {
+	dw_vec_each(row, &p->facts.rows) {
 		struct dw_format_fact fact = {row->key, row->text, row->integer};
 		bool is_total = has_calls && !strcmp(row->key, intervals.key);
 
@@ -137,36 +156,4 @@ static void put_facts_and_totals(const struct dw_format_job *job,
 	}
 	if (has_calls)
 		fn(&intervals, out);
-}
-
-void dw_format_facts(const struct dw_format_job *job,
-		     void (*fn)(const struct dw_format_fact *fact, struct dw_out *out),
-		     struct dw_out *out)
-{
-	const struct dw_profile *p = job->view->request.profile;
-	struct dw_format_fact kept = {.key = "samples_kept", .integer = (int64_t)p->samples.n};
-	struct dw_format_fact reported = {
-		.key = "samples_reported",
-		.integer = (int64_t)job->view->request.totals->all[DWELL_MEASURE_SAMPLES],
-	};
-	struct dw_format_fact blocked = {
-		.key = "inclusive_blocked_time",
-		.integer = (int64_t)job->view->request.totals->all[DWELL_MEASURE_BLOCKED],
-	};
-	bool says_kept = false, has_waits = dw_totals_has_waits(job->view->request.totals);
-
-	if (dw_profile_method(p) != DWELL_METHOD_SAMPLING)
-		return put_facts_and_totals(job, fn, out);
-	dw_vec_each(row, &p->facts.rows) {
-		struct dw_format_fact fact = {row->key, row->text, row->integer};
-
-		says_kept |= !strcmp(row->key, kept.key);
-		if (!has_waits || strcmp(row->key, blocked.key) != 0)
-			fn(&fact, out);
-	}
-	if (has_waits)
-		fn(&blocked, out);
-	if (!says_kept)
-		fn(&kept, out);
-	fn(&reported, out);
 }

@@ -25,16 +25,38 @@ static dw_measures allocation_measures(const struct dw_profile *p)
 	return set;
 }
 
+/* Those that may stand beside samples: BLOCKED, and what calls and objects do not have. */
+static const dw_measures besides =
+	((dw_measures)1 << DWELL_MEASURES) - 2 * BIT(DRAWS) + BIT(BLOCKED);
+
+#define BESIDES_FACT "measures_beside"
+
+/* Older sessions have no fact, and waits at most. */
+static dw_measures older_besides(const struct dw_profile *p)
+{
+	return p->extras.rows.n || dw_facts_get_text(&p->facts, "off_cpu") ? BIT(BLOCKED) : 0;
+}
+
 dw_measures dw_profile_measures(const struct dw_profile *p)
 {
+	int64_t told;
+
 	switch (dw_profile_method(p)) {
 	case DWELL_METHOD_INSTRUMENTATION:
 		return BITS(CALLS, BLOCKING_CALLS) | BIT(BLOCKED);
 	case DWELL_METHOD_MEMORY:
 		return allocation_measures(p);
 	default:
-		return BIT(SAMPLES) | (dw_profile_has_waits(p) ? BIT(BLOCKED) : 0);
+		told = dw_facts_get(&p->facts, BESIDES_FACT, -1);
+		return BIT(SAMPLES) | (told < 0 ? older_besides(p) : (dw_measures)told & besides);
 	}
+}
+
+int dw_profile_measures_add(struct dw_profile *p, enum dw_measure measure)
+{
+	int64_t told = dw_facts_get(&p->facts, BESIDES_FACT, 0);
+
+	return dw_facts_set(&p->facts, BESIDES_FACT, told | (int64_t)1 << measure);
 }
 
 enum dw_measure dw_measures_lead(dw_measures set, bool waited)

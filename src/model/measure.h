@@ -1,8 +1,9 @@
 /*
  * What is measured: one row a measure, from which columns, cells, shares and headers follow.
  *
- * To add one: its row here, the profiles that have it and whether few rows have it or others
- * tell it (amounts.c), and its columns (view/column.h; of SQL session/side-tables.c, schema.c).
+ * To add one that stands beside samples: its row at the end, for sessions have these numbers; its
+ * columns (view/column.h, of SQL session/amount-table.c); who measures it. Of calls and objects:
+ * also that they have it, and whether few rows have it or others tell it (amounts.c).
  */
 #pragma once
 
@@ -52,6 +53,7 @@ enum dw_measure {
 	DWELL_MEASURE_BYTES_LEAST,
 	DWELL_MEASURE_BYTES_MOST,
 	DWELL_MEASURE_DRAWS, /* objects drawn at random, from which all others are estimated */
+	/* Beside samples, as BLOCKED is. */
 	DWELL_MEASURES,
 };
 
@@ -68,6 +70,9 @@ static inline bool dw_measures_has(dw_measures set, enum dw_measure measure)
 
 /* The measures that @p was recorded with, those of which it has only zeros too. */
 dw_measures dw_profile_measures(const struct dw_profile *p);
+
+/* Note that @p is recorded with @measure beside samples: who measures it tells. 0 or -ENOMEM. */
+int dw_profile_measures_add(struct dw_profile *p, enum dw_measure measure);
 
 /* The one of @set by which rows come first. @waited: threads waited, and who asked for waits looks
  * for the longest. */

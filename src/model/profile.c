@@ -33,17 +33,12 @@ enum dw_method dw_profile_method(const struct dw_profile *p)
 		return DWELL_METHOD_INSTRUMENTATION;
 	if (p->allocations.groups.n)
 		return DWELL_METHOD_MEMORY;
-	if (p->samples.n || p->waits.rows.n)
+	if (p->samples.n || p->extras.rows.n)
 		return DWELL_METHOD_SAMPLING;
 	method = dw_facts_get_text(&p->facts, "method");
 	if (method && !strcmp(method, "instrumentation"))
 		return DWELL_METHOD_INSTRUMENTATION;
 	return method && !strcmp(method, "memory") ? DWELL_METHOD_MEMORY : DWELL_METHOD_SAMPLING;
-}
-
-bool dw_profile_has_waits(const struct dw_profile *p)
-{
-	return p->waits.rows.n || dw_facts_get_text(&p->facts, "off_cpu");
 }
 
 void dw_profile_release(struct dw_profile *p)
@@ -56,7 +51,7 @@ void dw_profile_release(struct dw_profile *p)
 	dw_frames_release(&p->frames);
 	dw_stacks_release(&p->stacks);
 	dw_samples_release(&p->samples);
-	dw_vec_release(&p->waits.rows);
+	dw_vec_release(&p->extras.rows);
 	dw_calls_release(&p->calls);
 	dw_allocations_release(&p->allocations);
 	dw_functions_release(&p->functions);

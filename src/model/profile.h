@@ -2,7 +2,7 @@
  * A profile: all tables of one recording together. Each table has a header of its own with its
  * rules.
  *
- * While a recording runs, samples and waits hold only what has not been handed to the session yet;
+ * While a recording runs, samples and extras hold only what has not been handed to the session yet;
  * after loading they hold all (or what the load asked for). Owned by one thread at a time.
  */
 #pragma once
@@ -94,7 +94,7 @@ struct dw_profile {
 	struct dw_frames frames;
 	struct dw_stacks stacks;
 	struct dw_samples samples;
-	struct dw_waits waits;
+	struct dw_extras extras;
 	struct dw_calls calls;
 	struct dw_allocations allocations;
 	struct dw_functions functions;
@@ -119,9 +119,6 @@ static inline bool dw_profile_has_calls(const struct dw_profile *p)
 {
 	return dw_profile_method(p) == DWELL_METHOD_INSTRUMENTATION;
 }
-
-/* Whether @p tells where threads waited. */
-bool dw_profile_has_waits(const struct dw_profile *p);
 
 /* Free all tables and leave an empty profile. */
 void dw_profile_release(struct dw_profile *p);

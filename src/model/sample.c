@@ -1,4 +1,4 @@
-/* Frames, stacks, samples and waits; see sample.h. The first two are append-only, so ids are also
+/* Frames, stacks, samples and extras; see sample.h. The first two are append-only, so ids are also
  * the order of first sight. */
 #include "model/sample.h"
 
@@ -138,19 +138,21 @@ void dw_samples_release(struct dw_samples *s)
 	*s = (struct dw_samples){0};
 }
 
-uint64_t dw_wait_within(const struct dw_wait *w, uint64_t from_ns, uint64_t to_ns)
+uint64_t dw_extra_within(const struct dw_extra *x, uint64_t from_ns, uint64_t to_ns)
 {
-	uint64_t end = w->begin_ns + w->span_ns, begin = w->begin_ns;
+	uint64_t end = x->begin_ns + x->span_ns, begin = x->begin_ns;
 
 	if (end < begin)
 		end = UINT64_MAX;
+	if (!x->span_ns)
+		return begin >= from_ns && (!to_ns || begin < to_ns) ? x->n : 0;
 	if (begin < from_ns)
 		begin = from_ns;
 	if (to_ns && end > to_ns)
 		end = to_ns;
 	if (end <= begin)
 		return 0;
-	if (end - begin >= w->span_ns)
-		return w->blocked_ns;
-	return (uint64_t)((unsigned __int128)w->blocked_ns * (end - begin) / w->span_ns);
+	if (end - begin >= x->span_ns)
+		return x->n;
+	return (uint64_t)((unsigned __int128)x->n * (end - begin) / x->span_ns);
 }

@@ -1,6 +1,6 @@
 /*
  * Frames and stacks: interned, unresolved, shared by all processes and threads. Samples: which
- * stack a thread had, when. Waits: how long it was off the processor because it waited, and where.
+ * stack a thread had, when. Extras: what was measured beside samples, such as waits, and where.
  *
  * A frame is an address in a module, already adjusted: return addresses are stored minus one, so
  * that they lie in the call. A stack is a parent stack (the caller's side) and one frame more; id 0
@@ -126,21 +126,22 @@ void dw_samples_clear(struct dw_samples *s);
 /* Free everything. */
 void dw_samples_release(struct dw_samples *s);
 
-/* One wait, a piece of a long one, or several short ones of one thread and stack that follow one
- * another: then the blocked time is less than the span. */
-struct dw_wait {
-	uint64_t begin_ns;   /* since the start of the recording */
-	uint64_t span_ns;    /* from there to its end */
-	uint64_t blocked_ns; /* of the span, at most all of it */
-	uint32_t thread;     /* thread id */
-	uint32_t stack;	     /* stack id, 0 = nobody could look */
+/* So much of a measure, of one thread and stack: of BLOCKED a wait, a piece of a long one, or
+ * several short ones that follow one another, whose time is less than the span. */
+struct dw_extra {
+	uint64_t begin_ns; /* since the start of the recording */
+	uint64_t span_ns;  /* from there to its end, 0 = it happened then */
+	uint64_t n;	   /* of the measure, evenly in the span */
+	uint32_t thread;   /* thread id */
+	uint32_t stack;	   /* stack id, 0 = nobody could look */
+	uint32_t measure;  /* enum dw_measure */
 };
 
 /* In the order of their ends. */
-struct dw_waits {
-	DW_VEC(struct dw_wait) rows;
+struct dw_extras {
+	DW_VEC(struct dw_extra) rows;
 };
 
-/* The blocked time of @w that lies in [@from_ns, @to_ns), @to_ns 0 = no end: of a part of the span
- * as much as its share. */
-uint64_t dw_wait_within(const struct dw_wait *w, uint64_t from_ns, uint64_t to_ns);
+/* What of @x lies in [@from_ns, @to_ns), @to_ns 0 = no end: of a part of the span as much as its
+ * share. */
+uint64_t dw_extra_within(const struct dw_extra *x, uint64_t from_ns, uint64_t to_ns);

@@ -172,26 +172,11 @@ static inline const struct dw_values *dw_totals_values(const struct dw_totals *t
 	return dw_amounts_common(&t->amounts, amounts, t->main);
 }
 
-/* Likewise of @node, an index. */
-static inline struct dw_values *dw_totals_node_values(const struct dw_totals *t, size_t node)
-{
-	return dw_amounts_common(&t->node_amounts, node, t->main);
-}
-
 /* By how much @node, an index, is before others. */
 static inline struct dw_values dw_totals_node_weight(const struct dw_totals *t, size_t node)
 {
 	return *dw_amounts_common(&t->node_amounts, node,
 				  dw_totals_go_by_waits(t) ? DWELL_MEASURE_BLOCKED : t->main);
-}
-
-/* How long the threads waited at and below @node, an index; nothing where no waits were recorded.
- */
-static inline struct dw_values dw_totals_node_waits(const struct dw_totals *t, size_t node)
-{
-	if (!dw_totals_has_waits(t))
-		return (struct dw_values){0};
-	return *dw_amounts_common(&t->node_amounts, node, DWELL_MEASURE_BLOCKED);
 }
 
 /* What row @amounts of rows has. */

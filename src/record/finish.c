@@ -167,9 +167,9 @@ static int complete_facts(struct dw_profile *p)
 	uint64_t last = p->samples.n ? p->samples.time_ns[p->samples.n - 1] : 0;
 	int rc = 0;
 
-	dw_vec_each(w, &p->waits.rows) {
-		if (w->begin_ns + w->span_ns > last)
-			last = w->begin_ns + w->span_ns;
+	dw_vec_each(x, &p->extras.rows) {
+		if (x->begin_ns + x->span_ns > last)
+			last = x->begin_ns + x->span_ns;
 	}
 	if (p->calls.slices.n)
 		last = p->calls.slices.v[p->calls.slices.n - 1].end_ns;

@@ -155,7 +155,7 @@ static int note_start(struct dw_profile *p, struct counts *t, uint32_t thread, u
 	return rc;
 }
 
-/* Threads with samples or waits begin with what was seen most often. */
+/* Threads with samples or extras begin with what was seen most often. */
 static void find_starts_of_samples(struct dw_profile *p)
 {
 	dw_auto_free uint32_t *starts = starts_of_stacks(p);
@@ -165,10 +165,10 @@ static void find_starts_of_samples(struct dw_profile *p)
 
 	for (size_t i = 0; i < p->samples.n && !rc; i++)
 		rc = note_start(p, &counts, p->samples.thread[i], starts[p->samples.stack[i]]);
-	for (size_t i = 0; i < p->waits.rows.n && !rc; i++) {
-		const struct dw_wait *w = &p->waits.rows.v[i];
+	for (size_t i = 0; i < p->extras.rows.n && !rc; i++) {
+		const struct dw_extra *x = &p->extras.rows.v[i];
 
-		rc = note_start(p, &counts, w->thread, starts[w->stack]);
+		rc = note_start(p, &counts, x->thread, starts[x->stack]);
 	}
 	dw_map_release(&counts.seen);
 }

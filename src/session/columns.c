@@ -4,6 +4,7 @@
  */
 #include "session/columns.h"
 
+#include "model/measure.h"
 #include "session/values.h"
 
 #include <string.h>
@@ -93,7 +94,7 @@ take_as(struct dw_cursor *c, const struct taken *t, enum dw_coding coding, unsig
 			c->failed |= !v;
 			v = t->first + i - dw_at_most(c, v, t->first + i);
 		} else if (coding == DWELL_CODING_BELOW) {
-			v = get(of, bytes) - dw_at_most(c, v, get(of, bytes));
+			v = get(of, bytes) - v;
 		} else if (coding == DWELL_CODING_FROM) {
 			v = get(of, bytes) + dw_unzigzag(v);
 		} else if (coding == DWELL_CODING_SIGNED) {
@@ -236,10 +237,33 @@ static const struct dw_column stacks[] = {
 	ID(dw_stack, frame, PLAIN, FRAME),
 };
 
-static const struct dw_column waits[] = {
-	COLUMN(dw_wait, begin_ns, DELTA, NONE),	 COLUMN(dw_wait, span_ns, PLAIN, NONE),
-	BY(dw_wait, blocked_ns, BELOW, span_ns), ID(dw_wait, thread, PLAIN, THREAD),
-	COLUMN(dw_wait, stack, PLAIN, STACK),
+/* Where all are waits nothing is said of that, as in sessions that knew nothing else. */
+static void put_measures(struct dw_buf *b, const void *at, size_t stride, size_t n)
+{
+	bool others = false;
+
+	EACH(const uint32_t, measure, others |= *measure != DWELL_MEASURE_BLOCKED);
+	if (others)
+		EACH(const uint32_t, measure, dw_buf_put_uleb(b, *measure));
+}
+
+static void take_measures(struct dw_cursor *c, void *at, size_t stride, size_t n,
+			  const uint64_t limits[DWELL_LIMITS])
+{
+	bool tells = dw_cursor_left(c);
+
+	(void)limits;
+	EACH(uint32_t, measure,
+	     *measure = tells ? dw_take_max(c, DWELL_MEASURES - 1) : DWELL_MEASURE_BLOCKED);
+}
+
+static const struct dw_column extras[] = {
+	COLUMN(dw_extra, begin_ns, DELTA, NONE),
+	COLUMN(dw_extra, span_ns, PLAIN, NONE),
+	BY(dw_extra, n, BELOW, span_ns),
+	ID(dw_extra, thread, PLAIN, THREAD),
+	COLUMN(dw_extra, stack, PLAIN, STACK),
+	OWN_MEMBER(dw_extra, measure, put_measures, take_measures),
 };
 
 static const struct dw_column functions[] = {
@@ -437,7 +461,7 @@ struct dw_columns dw_layout_of(enum dw_chunk_kind kind)
 		[DWELL_CHUNK_LOCATIONS] = COLUMNS(locations, dw_location),
 		[DWELL_CHUNK_CODES] = COLUMNS(codes, dw_code),
 		[DWELL_CHUNK_SOURCES] = COLUMNS(sources, dw_source),
-		[DWELL_CHUNK_WAITS] = COLUMNS(waits, dw_wait),
+		[DWELL_CHUNK_EXTRAS] = COLUMNS(extras, dw_extra),
 		[DWELL_CHUNK_CALL_NODES] = COLUMNS(call_nodes, dw_call_node),
 		[DWELL_CHUNK_CALL_SLICES] = COLUMNS(call_slices, dw_call_slice),
 		[DWELL_CHUNK_CALL_DELTAS] = COLUMNS(call_deltas, dw_call_delta),

@@ -24,7 +24,7 @@ enum dw_coding {
 	DWELL_CODING_PLAIN,
 	DWELL_CODING_DELTA,  /* the difference to the row before, of the first to 0 */
 	DWELL_CODING_UP,     /* how much it is below its row's id, at least 1 */
-	DWELL_CODING_BELOW,  /* how much it is below another member */
+	DWELL_CODING_BELOW,  /* how much it is below another member, modulo 2^64 */
 	DWELL_CODING_FROM,   /* the difference to another member */
 	DWELL_CODING_SIGNED, /* of 4 bytes with a sign: zigzag-coded */
 	DWELL_CODING_TIME,   /* 0 = DWELL_TIME_NONE, else one more */
@@ -143,7 +143,7 @@ static inline uint32_t dw_take_max(struct dw_cursor *c, uint64_t max)
 	X(FUNCTIONS, functions.rows, 1)          \
 	X(CODES, codes.rows, 0)                  \
 	X(SOURCES, sources.rows, 0)              \
-	X(WAITS, waits.rows, 0)                  \
+	X(EXTRAS, extras.rows, 0)                \
 	X(CALL_NODES, calls.nodes, 0)            \
 	X(CALL_SLICES, calls.slices, 0)          \
 	X(CALL_DELTAS, calls.deltas, 0)          \

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "model/measure.h"
 #include "session/encode.h"
 
 #include <sqlite3.h>
@@ -66,17 +67,8 @@ void dw_database_release(struct dw_database *db);
  * being written. Static. */
 extern const char dw_schema_start_sql[];
 
-/* The tables and views that a finished session has beside, of samples. Static. */
-extern const char dw_schema_samples_sql[];
-
-/* The same, of samples and waits. */
-extern const char dw_schema_waits_sql[];
-
-/* The same, of calls. Static. */
-extern const char dw_schema_calls_sql[];
-
-/* The same, of allocations. Static. */
-extern const char dw_schema_allocs_sql[];
+/* Make the tables and views that a finished session of @set has beside. 0 or a negative code. */
+int dw_schema_make(struct dw_database *db, dw_measures set, struct dw_error *err);
 
 /* The one table that loading reads, exactly as sqlite_schema must show it. Static. */
 extern const char dw_schema_chunk_sql[];

@@ -417,7 +417,7 @@ static const struct {
 	[DWELL_CHUNK_GCS] = {NULL, 12},
 	[DWELL_CHUNK_CALL_DISABLED] = {NULL, 4},
 	[DWELL_CHUNK_SOURCES] = {NULL, 2},
-	[DWELL_CHUNK_WAITS] = {NULL, 5},
+	[DWELL_CHUNK_EXTRAS] = {NULL, 5},
 };
 
 /* The verdict over a chunk that was read to its end. */

@@ -90,13 +90,6 @@ static size_t walk(const struct children *c, const struct dw_node_total *nodes, 
 	return n;
 }
 
-static bool is_kept(const struct dw_totals *t, const struct dw_node_shares *least, size_t node)
-{
-	return dw_totals_node_values(t, node)->inclusive >= least->inclusive_min ||
-	       (dw_totals_has_waits(t) &&
-		dw_totals_node_waits(t, node).inclusive >= least->blocked_min);
-}
-
 /* Sort @rows, indices of nodes, the heaviest first. */
 static int sort_nodes(const struct dw_totals *t, struct dw_sort_row *rows, size_t n)
 {
@@ -105,7 +98,7 @@ static int sort_nodes(const struct dw_totals *t, struct dw_sort_row *rows, size_
 	return sort_by_values(rows, n, &nodes, true);
 }
 
-int dw_order_nodes(const struct dw_totals *t, const struct dw_node_shares *least, size_t **ret,
+int dw_order_nodes(const struct dw_totals *t, const struct dw_worth *worth, size_t **ret,
 		   size_t *ret_n)
 {
 	const struct dw_node_total *nodes = t->nodes.v;
@@ -119,7 +112,7 @@ int dw_order_nodes(const struct dw_totals *t, const struct dw_node_shares *least
 	if (!kept || !first || !next)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		if (is_kept(t, least, i))
+		if (dw_worth_has(worth, &t->node_amounts, i, false))
 			kept[kept_n++].row = i;
 	if (kept_n && sort_nodes(t, kept, kept_n))
 		return -ENOMEM;

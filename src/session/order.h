@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "model/symbol.h"
 #include "model/totals.h"
+#include "model/worth.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,17 +23,11 @@
 int dw_order_rows(const struct dw_totals *t, const uint32_t *amounts, size_t stride, size_t n,
 		  bool by_inclusive, size_t **ret);
 
-/* What a node needs, one of it at least. */
-struct dw_node_shares {
-	uint64_t inclusive_min; /* samples, or what the method has in their place */
-	uint64_t blocked_min;	/* ns, where waits were recorded */
-};
-
 /*
- * The nodes of @t with at least @least, parents before their children, heaviest child first and
+ * The nodes of @t that are @worth it, parents before their children, heaviest child first and
  * followed by all of its own. *@ret: their indices, malloc()ed, *@ret_n of them. 0 or -ENOMEM.
  */
-int dw_order_nodes(const struct dw_totals *t, const struct dw_node_shares *least, size_t **ret,
+int dw_order_nodes(const struct dw_totals *t, const struct dw_worth *worth, size_t **ret,
 		   size_t *ret_n);
 
 /* Ranks of statements. Zero-initialised is empty. */

@@ -283,7 +283,7 @@ static int check_leftover(const char *partial, const char *path, struct dw_error
 	if (dw_output_is_held(partial))
 		return held_by_another(path, err);
 	empty = (S_ISREG(st.st_mode) && !st.st_size) ||
-		(!dw_session_load(partial, &p, NULL, NULL) && !p.samples.n && !p.waits.rows.n &&
+		(!dw_session_load(partial, &p, NULL, NULL) && !p.samples.n && !p.extras.rows.n &&
 		 !p.calls.nodes.n && !p.allocations.groups.n);
 	dw_profile_release(&p);
 	if (empty)

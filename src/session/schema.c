@@ -4,11 +4,20 @@
  * Chunks hold the profile, and dwell itself reads nothing else. The other tables hold its totals
  * for SQL: integer keys everywhere, each text once, no index but the row ids. Rows are inserted
  * heaviest first, so a table's row id is its rank. Columns that several views share are macros,
- * named as in the document of the columns: GEN, LOC, TIM. Sessions of all methods have the
- * same tables and the same views, but for the columns of values; those of allocations have some
+ * named as in the document of the columns: GEN, LOC. Sessions of all methods have the same tables
+ * and the same views, but for the columns of values: {places} in the text stand for those of the
+ * session's measures (amount-table.h) and for what goes with them; those of allocations have some
  * more.
  */
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "session/amount-table.h"
 #include "session/database.h"
+#include "session/tables.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
 
 /* The formatter cannot lay out SQL. */
 /* clang-format off */
@@ -17,14 +26,10 @@
 	"CREATE TABLE chunk (id INTEGER PRIMARY KEY, kind TEXT, items INTEGER," \
 	" raw_bytes INTEGER, checksum INTEGER, data BLOB)"
 
+#define SLOW_COLUMN(name, view, value) ", " #name " INTEGER"
 #define SLOW_TABLE \
 	"CREATE TABLE slow (rank INTEGER PRIMARY KEY, process INTEGER, thread INTEGER," \
-	" function INTEGER, begin_ns INTEGER, overhead_ns INTEGER, elapsed_inclusive_ns INTEGER," \
-	" elapsed_exclusive_ns INTEGER, application_inclusive_ns INTEGER," \
-	" application_exclusive_ns INTEGER, callees_ns INTEGER, io_ns INTEGER," \
-	" blocking_ns INTEGER, switched_ns INTEGER, blocked_inclusive_ns INTEGER," \
-	" blocked_exclusive_ns INTEGER, switches INTEGER, io_calls INTEGER," \
-	" blocking_calls INTEGER);"
+	" function INTEGER" DW_SLOW_COLUMNS(SLOW_COLUMN, NULL) ");"
 
 #define TABLES \
 	"CREATE TABLE fact (key TEXT PRIMARY KEY, value) WITHOUT ROWID;" \
@@ -81,100 +86,9 @@
 	" iif(f.address IS NULL, NULL, printf('0x%x', f.address)) AS function_address"
 #define GEN_JOINS(file) PROCESS_JOINS FUNCTION_JOIN MODULE_JOINS("f.module") FILE_JOIN(file)
 
-/*
- * The values of a row t of samples: what stands before the columns `level` and `type`, the values,
- * and the join that they need.
- */
-#define PERCENT(value, of) "100.0 * " value " / (SELECT value FROM fact WHERE key = '" of "')"
-#define SAMPLES_CALL
-#define SAMPLES_VALUES \
-	"t.inclusive AS inclusive_samples," \
-	PERCENT("t.inclusive", "samples_kept") " AS inclusive_samples_percent," \
-	" t.exclusive AS exclusive_samples," \
-	PERCENT("t.exclusive", "samples_kept") " AS exclusive_samples_percent"
-#define SAMPLES_JOIN
-
-/* What else was measured of t. */
+/* What else was measured of t, or of several rows together. */
 #define TOTAL_JOIN " LEFT JOIN total c ON c.id = t.total"
-
-/* The same of samples and waits. */
-#define WAITS_VALUES \
-	SAMPLES_VALUES ", c.blocked_inclusive_ns AS inclusive_blocked_time, " \
-	SHARE("c.blocked_inclusive_ns", "inclusive_blocked_time") " AS inclusive_blocked_time_percent," \
-	" c.blocked_exclusive_ns AS exclusive_blocked_time, " \
-	SHARE("c.blocked_exclusive_ns", "inclusive_blocked_time") " AS exclusive_blocked_time_percent"
-#define WAITS_JOIN TOTAL_JOIN
-#define WAITS_SUMS SUM("blocked_inclusive_ns") SUM("blocked_exclusive_ns")
-#define WAITS_SUMS_JOIN CALLS_SUMS_JOIN
-/* The same of calls. An average without calls divides by 0, which is NULL. */
-#define SHARE(value, of) \
-	"100.0 * " value " / max(1, (SELECT value FROM fact WHERE key = '" of "'))"
-#define TIM(what, of, count) \
-	"c." what "_ns AS " what "_time, " \
-	SHARE("c." what "_ns", of) " AS " what "_time_percent," \
-	" (c." what "_ns + c." count " / 2) / c." count " AS avg_" what "_time," \
-	" c." what "_max_ns AS max_" what "_time, c." what "_min_ns AS min_" what "_time, "
-#define CALLS_CALL \
-	", c.calls AS number_of_calls, c.overhead_exclusive_ns AS time_exclusive_probe_overhead," \
-	" c.overhead_inclusive_ns AS time_inclusive_probe_overhead"
-#define CALLS_VALUES \
-	TIM("elapsed_inclusive", "elapsed_inclusive_time", "outer_calls") \
-	TIM("elapsed_exclusive", "elapsed_inclusive_time", "measured") \
-	TIM("application_inclusive", "application_inclusive_time", "outer_calls") \
-	TIM("application_exclusive", "application_inclusive_time", "measured") \
-	"c.blocked_inclusive_ns AS inclusive_blocked_time, " \
-	SHARE("c.blocked_inclusive_ns", "inclusive_blocked_time") \
-	" AS inclusive_blocked_time_percent," \
-	" c.blocked_exclusive_ns AS exclusive_blocked_time, " \
-	SHARE("c.blocked_exclusive_ns", "inclusive_blocked_time") \
-	" AS exclusive_blocked_time_percent, c.switches_exclusive AS context_switches," \
-	" c.io_calls_exclusive AS io_calls, c.blocking_calls_exclusive AS blocking_calls"
-#define CALLS_JOIN TOTAL_JOIN
-/* The same of several rows together, as columns of the same names. */
-#define SUM(column) ", sum(c." column ") AS " column
-#define SUM_VALUES(way) \
-	SUM("elapsed_" way "_ns") SUM("application_" way "_ns") SUM("overhead_" way "_ns") \
-	SUM("blocked_" way "_ns") SUM("switches_" way) SUM("io_calls_" way) \
-	SUM("blocking_calls_" way)
-#define WIDEST(what) \
-	", min(c." what "_min_ns) AS " what "_min_ns, max(c." what "_max_ns) AS " what "_max_ns"
-#define SAMPLES_SUMS
-#define CALLS_SUMS \
-	SUM("calls") SUM("outer_calls") SUM("measured") SUM_VALUES("inclusive") SUM_VALUES("exclusive") \
-	WIDEST("elapsed_inclusive") WIDEST("elapsed_exclusive") \
-	WIDEST("application_inclusive") WIDEST("application_exclusive")
-#define SAMPLES_SUMS_JOIN
-#define CALLS_SUMS_JOIN " JOIN work c ON c.rank = t.rank"
-
-/* The same of allocations. What became of objects is of the inclusive part. */
-#define BOTH(what, name, of) \
-	"c." what " AS " name ", " SHARE("c." what, of) " AS " name "_percent, "
-#define ALIVE(what) \
-	"c." what "_inclusive - c.gen_0_" what " - c.gen_1_" what " - c.gen_2_" what \
-	" - c.large_" what " - c.pinned_" what
-#define DIED(what, name, end) \
-	"c.gen_0_" what " AS gen_0_" name "_collected, c.gen_1_" what " AS gen_1_" name \
-	"_collected, c.gen_2_" what " AS gen_2_" name "_collected, " ALIVE(what) " AS " end ", "
-#define HEAPS \
-	"c.large_objects AS large_object_heap_instances_collected," \
-	" c.large_bytes AS large_object_heap_bytes_collected," \
-	" c.pinned_objects AS pinned_object_heap_instances_collected," \
-	" c.pinned_bytes AS pinned_object_heap_bytes_collected"
-#define ALLOCS_CALL
-#define ALLOCS_VALUES \
-	BOTH("objects_inclusive", "inclusive_allocations", "inclusive_allocations") \
-	BOTH("objects_exclusive", "exclusive_allocations", "inclusive_allocations") \
-	BOTH("bytes_inclusive", "inclusive_bytes", "inclusive_bytes") \
-	BOTH("bytes_exclusive", "exclusive_bytes", "inclusive_bytes") \
-	DIED("objects", "instances", "instances_alive_at_end") \
-	DIED("bytes", "bytes", "bytes_alive_at_end") HEAPS
-#define ALLOCS_JOIN TOTAL_JOIN
-#define BOTH_SUMS(what) SUM("objects_" what) SUM("bytes_" what)
-#define HEAP_SUMS(heap) SUM(heap "_objects") SUM(heap "_bytes")
-#define ALLOCS_SUMS \
-	BOTH_SUMS("inclusive") BOTH_SUMS("exclusive") HEAP_SUMS("gen_0") HEAP_SUMS("gen_1") \
-	HEAP_SUMS("gen_2") HEAP_SUMS("large") HEAP_SUMS("pinned")
-#define ALLOCS_SUMS_JOIN CALLS_SUMS_JOIN
+#define WORK_JOIN " JOIN work c ON c.rank = t.rank"
 #define LOC \
 	"t.line AS source_line_begin, t.line_end AS source_line_end," \
 	" t.column AS source_character_begin, t.column_end AS source_character_end"
@@ -189,19 +103,19 @@
 #define ADDRESS "printf('0x%x', f.address + t.offset)"
 #define TIMES "t.begin_ns AS begin_time, t.end_ns AS end_time"
 
-#define VIEW_FUNCTIONS(CALL, VALUES, JOIN, ONLY) \
+#define VIEW_FUNCTIONS \
 	"CREATE VIEW functions AS" \
-	" SELECT " GEN("f.name") CALL ", " VALUES ONLY \
-	" FROM function_total t" GEN_JOINS("f.file") JOIN " ORDER BY t.rank;"
+	" SELECT " GEN("f.name") "{call}, {values}{only}" \
+	" FROM function_total t" GEN_JOINS("f.file") "{join} ORDER BY t.rank;"
 
-#define VIEW_CALLTREE(CALL, VALUES, JOIN) \
+#define VIEW_CALLTREE \
 	"CREATE VIEW calltree AS" \
-	" SELECT " GEN(NODE_NAME) CALL ", t.level AS level, " VALUES \
+	" SELECT " GEN(NODE_NAME) "{call}, t.level AS level, {values}" \
 	", t.id AS node, t.parent AS parent" \
-	" FROM node t" GEN_JOINS("f.file") JOIN " ORDER BY t.id;"
+	" FROM node t" GEN_JOINS("f.file") "{join} ORDER BY t.id;"
 
 /* The relations of each function: who called it (1), itself (0), whom it called (2). */
-#define VIEW_CALLERS(CALL, VALUES, JOIN) \
+#define VIEW_CALLERS \
 	"CREATE VIEW callers AS" \
 	" WITH t (root, type, place, rank, process, function, inclusive, exclusive," \
 	" total) AS (" \
@@ -214,8 +128,8 @@
 	" WHERE caller)" \
 	" SELECT " GEN("CASE WHEN t.function IS NULL THEN '[outermost]' WHEN t.function = 4294967295" \
 	" THEN '[stack cut]' ELSE f.name END") \
-	CALL ", t.type AS type, r.name AS root_function_name, " VALUES \
-	" FROM t" GEN_JOINS("f.file") JOIN " LEFT JOIN function r ON r.id = t.root" \
+	"{call}, t.type AS type, r.name AS root_function_name, {values}" \
+	" FROM t" GEN_JOINS("f.file") "{join} LEFT JOIN function r ON r.id = t.root" \
 	" ORDER BY r.name, t.root, t.process, t.place, t.rank;"
 
 /*
@@ -230,21 +144,21 @@
 	" SELECT -rank, process, function, NULL, NULL, NULL, NULL, NULL, inclusive, exclusive," \
 	" total FROM function_total WHERE NOT lines;"
 
-#define VIEW_LINES(CALL, VALUES, JOIN) \
+#define VIEW_LINES \
 	"CREATE VIEW lines AS" \
-	" SELECT " GEN("f.name") ", " LOC ", " LINE_NAME " AS line_name" CALL ", " VALUES \
-	" FROM statement t" GEN_JOINS("t.file") JOIN \
+	" SELECT " GEN("f.name") ", " LOC ", " LINE_NAME " AS line_name{call}, {values}" \
+	" FROM statement t" GEN_JOINS("t.file") "{join}" \
 	" ORDER BY t.exclusive DESC, t.inclusive DESC, t.id;"
 
-#define VIEW_INSTRUCTIONS(CALL, VALUES, JOIN) \
+#define VIEW_INSTRUCTIONS \
 	"CREATE VIEW instructions AS" \
 	" WITH t (rank, process, function, file, line, line_end, column, column_end, offset," \
 	" inclusive, exclusive, total) AS (" \
 	"SELECT i.rank, l.process, l.function, l.file, l.line, l.line_end, l.column," \
 	" l.column_end, i.offset, i.inclusive, i.exclusive, i.total" \
 	" FROM instruction i JOIN statement l ON l.id = i.statement)" \
-	" SELECT " GEN("f.name") ", " LOC ", " ADDRESS " AS instruction_address" CALL ", " VALUES \
-	" FROM t" GEN_JOINS("t.file") JOIN " ORDER BY t.rank;"
+	" SELECT " GEN("f.name") ", " LOC ", " ADDRESS " AS instruction_address{call}, {values}" \
+	" FROM t" GEN_JOINS("t.file") "{join} ORDER BY t.rank;"
 
 /*
  * Module, function, line, instruction: each level's rows carry the sort keys of those above, which
@@ -258,7 +172,7 @@
 	" LEFT JOIN module_total b ON b.process = " t ".process AND b.module IS f.module"
 #define FUNCTION_TOTAL(t) \
 	" LEFT JOIN function_total a ON a.process = " t ".process AND a.function = " t ".function"
-#define SAMPLES_DEEPER \
+#define DEEPER \
 	" UNION ALL " \
 	"SELECT 2, l.process, f.module, l.function, l.file, l.line, NULL, " KEYS_TO_FUNCTION \
 	KEY("l", "id") ", NULL, NULL, l.inclusive, l.exclusive, l.total" \
@@ -268,10 +182,8 @@
 	KEYS_TO_FUNCTION KEY("l", "id") ", " KEY("i", "rank") ", i.inclusive, i.exclusive, i.total" \
 	" FROM instruction i JOIN statement l ON l.id = i.statement" \
 	MODULE_TOTAL("l") FUNCTION_TOTAL("l")
-#define CALLS_DEEPER
-#define ALLOCS_DEEPER SAMPLES_DEEPER
 #define NAME_OF_MODULE "coalesce(mn.text, iif(t.module = 4294967295, '[threads]', '[unknown]'))"
-#define VIEW_MODULES(CALL, VALUES, JOIN, DEEPER) \
+#define VIEW_MODULES \
 	"CREATE VIEW modules AS" \
 	" WITH t (level, process, module, function, file, line, offset, k0, i1, k1, i2, k2, i3, k3," \
 	" inclusive, exclusive, total) AS (" \
@@ -281,114 +193,97 @@
 	"SELECT 1, a.process, f.module, a.function, f.file, NULL, NULL, " KEYS_TO_FUNCTION \
 	"NULL, NULL, NULL, NULL, a.inclusive, a.exclusive, a.total" \
 	" FROM function_total a" MODULE_TOTAL("a") \
-	DEEPER \
-	") SELECT CASE t.level WHEN 0 THEN " NAME_OF_MODULE " WHEN 1 THEN f.name" \
+	"{deeper}) SELECT CASE t.level WHEN 0 THEN " NAME_OF_MODULE " WHEN 1 THEN f.name" \
 	" WHEN 2 THEN coalesce('line ' || t.line, 'no line') ELSE " ADDRESS " END AS name, " \
 	PROCESS_COLUMNS ", iif(t.function < 0, NULL, " NAME_OF_MODULE ") AS module_name," \
 	" mp.text AS module_path, sf.text AS source_file, f.line AS function_line_number," \
-	" t.level AS level" CALL ", " VALUES \
-	" FROM t" PROCESS_JOINS FUNCTION_JOIN MODULE_JOINS("t.module") FILE_JOIN("t.file") JOIN \
+	" t.level AS level{call}, {values}" \
+	" FROM t" PROCESS_JOINS FUNCTION_JOIN MODULE_JOINS("t.module") FILE_JOIN("t.file") "{join}" \
 	" ORDER BY t.k0, t.i1, t.k1, t.i2, t.k2, t.i3, t.k3;"
 
-#define VIEW_PROCESSES(CALL, VALUES, JOIN) \
+#define VIEW_PROCESSES \
 	"CREATE VIEW processes AS" \
-	" SELECT t.id AS unique_id, t.pid AS id, n.text AS name, " TIMES CALL ", " VALUES \
+	" SELECT t.id AS unique_id, t.pid AS id, n.text AS name, " TIMES "{call}, {values}" \
 	", t.parent AS parent_unique_id, t.user_cpu_ns AS user_cpu_time," \
 	" t.kernel_cpu_ns AS kernel_cpu_time" \
-	" FROM process t LEFT JOIN text n ON n.id = t.name" JOIN \
+	" FROM process t LEFT JOIN text n ON n.id = t.name{join}" \
 	" ORDER BY t.exclusive DESC, t.inclusive DESC, t.id;"
 
-#define VIEW_THREADS(CALL, VALUES, JOIN) \
+#define VIEW_THREADS \
 	"CREATE VIEW threads AS" \
 	" SELECT t.id AS unique_id, t.tid AS id, coalesce(f.name, n.text) AS name, " \
-	TIMES ", " PROCESS_COLUMNS ", n.text AS thread_name" CALL ", " VALUES \
+	TIMES ", " PROCESS_COLUMNS ", n.text AS thread_name{call}, {values}" \
 	", t.process AS process_unique_id" \
 	" FROM thread t" PROCESS_JOINS \
-	" LEFT JOIN text n ON n.id = t.name LEFT JOIN function f ON f.id = t.start" JOIN \
+	" LEFT JOIN text n ON n.id = t.name LEFT JOIN function f ON f.id = t.start{join}" \
 	" ORDER BY t.exclusive DESC, t.inclusive DESC, t.id;"
 
 /* A heaviest child directly follows its parent, so the hot path is a run of ids. */
-#define SAMPLES_WORK "'Functions Doing Most Individual Work'"
-#define CALLS_WORK "'Functions with Most Individual Work'"
-#define ALLOCS_WORK "'Functions Allocating Most Memory'"
 #define HEAVY_INCLUSIVE "2 * c.inclusive >= a.inclusive"
 #define BLOCKED(t) "(SELECT blocked_inclusive_ns FROM total WHERE id = " t ".total)"
 /* Where nobody waited, as without waits. */
 #define HEAVY_BLOCKED \
 	"CASE " BLOCKED("a") " WHEN 0 THEN " HEAVY_INCLUSIVE \
 	" ELSE 2 * " BLOCKED("c") " >= " BLOCKED("a") " END"
-#define SAMPLES_MORE
 #define WAITS_MORE \
 	" UNION ALL SELECT * FROM (" \
-	"SELECT 'Functions Waiting Longest', 0, f.name, mn.text, t.processes, " WAITS_VALUES \
-	" FROM work t" FUNCTION_JOIN MODULE_JOINS("f.module") WAITS_SUMS_JOIN \
+	"SELECT 'Functions Waiting Longest', 0, f.name, mn.text, t.processes, {values}" \
+	" FROM work t" FUNCTION_JOIN MODULE_JOINS("f.module") "{work join}" \
 	" WHERE c.blocked_exclusive_ns ORDER BY c.blocked_exclusive_ns DESC," \
 	" c.blocked_inclusive_ns DESC, t.rank LIMIT 8)"
-#define CALLS_MORE
 #define TYPES_BY(section, by) \
-	" UNION ALL SELECT * FROM (SELECT '" section "', 0, tn.text, mn.text, c.processes, " \
-	ALLOCS_VALUES \
+	" UNION ALL SELECT * FROM (SELECT '" section "', 0, tn.text, mn.text, c.processes, {values}" \
 	" FROM (SELECT min(t.rank) AS rank, t.module AS module, t.name AS name," \
-	" count(*) AS processes" ALLOCS_SUMS " FROM type t" ALLOCS_JOIN " GROUP BY t.name) c" \
+	" count(*) AS processes{sums} FROM type t{join} GROUP BY t.name) c" \
 	" LEFT JOIN text tn ON tn.id = c.name" MODULE_JOINS("c.module") \
 	" WHERE c." by " ORDER BY c." by " DESC, c.rank LIMIT 8)"
 #define ALLOCS_MORE \
 	TYPES_BY("Types with Most Memory Allocated", "bytes_inclusive") \
 	TYPES_BY("Types with Most Instances", "objects_inclusive") \
 	TYPES_BY("Types with Most Memory Collected in Gen 2", "gen_2_bytes")
-#define VIEW_SUMMARY(CALL, VALUES, JOIN, WORK, SUMS, SUMS_JOIN, MORE, HEAVY) \
+#define VIEW_SUMMARY \
 	"CREATE VIEW summary AS" \
 	" WITH RECURSIVE hot (id) AS (SELECT min(id) FROM node UNION ALL" \
 	" SELECT c.id FROM hot JOIN node a ON a.id = hot.id" \
 	" JOIN node c ON c.id = a.id + 1 AND c.parent = a.id" \
-	" AND " HEAVY ")," \
+	" AND {heavy})," \
 	" work AS (SELECT min(t.rank) AS rank, t.function AS function, count(*) AS processes," \
-	" sum(t.inclusive) AS inclusive, sum(t.exclusive) AS exclusive" SUMS \
-	" FROM function_total t" FUNCTION_JOIN JOIN \
+	" sum(t.inclusive) AS inclusive, sum(t.exclusive) AS exclusive{sums}" \
+	" FROM function_total t" FUNCTION_JOIN "{join}" \
 	" GROUP BY iif(t.function < 0, f.name, t.function))" \
 	" SELECT * FROM (SELECT 'Hot Path' AS section, t.level AS level, " \
-	NODE_NAME " AS name, mn.text AS module_name, NULL AS number_of_processes" CALL ", " VALUES \
+	NODE_NAME " AS name, mn.text AS module_name, NULL AS number_of_processes{call}, {values}" \
 	" FROM hot JOIN node t ON t.id = hot.id" PROCESS_JOINS FUNCTION_JOIN \
-	MODULE_JOINS("f.module") JOIN " ORDER BY t.id)" \
+	MODULE_JOINS("f.module") "{join} ORDER BY t.id)" \
 	" UNION ALL SELECT * FROM (" \
-	"SELECT " WORK ", 0, f.name, mn.text, t.processes" CALL ", " VALUES \
-	" FROM work t" FUNCTION_JOIN MODULE_JOINS("f.module") SUMS_JOIN \
-	" ORDER BY NOT t.function, t.exclusive DESC, t.inclusive DESC, t.rank LIMIT 8)" MORE ";"
+	"SELECT '{work}', 0, f.name, mn.text, t.processes{call}, {values}" \
+	" FROM work t" FUNCTION_JOIN MODULE_JOINS("f.module") "{work join}" \
+	" ORDER BY NOT t.function, t.exclusive DESC, t.inclusive DESC, t.rank LIMIT 8){more};"
 
 /* But for the call path. */
+#define SLOW_SHOWN(name, view, value) ", t." #name " AS " #view
 #define VIEW_SLOWEST \
 	"CREATE VIEW slowest AS" \
-	" SELECT " GEN("f.name") ", h.tid AS id, t.begin_ns AS begin_time," \
-	" t.overhead_ns AS time_inclusive_probe_overhead," \
-	" t.elapsed_inclusive_ns AS elapsed_inclusive_time," \
-	" t.elapsed_exclusive_ns AS elapsed_exclusive_time," \
-	" t.application_inclusive_ns AS application_inclusive_time," \
-	" t.application_exclusive_ns AS application_exclusive_time," \
-	" t.callees_ns AS callees_application_time, t.io_ns AS io_time," \
-	" t.blocking_ns AS blocking_call_time, t.switched_ns AS switched_away_time," \
-	" t.blocked_inclusive_ns AS inclusive_blocked_time," \
-	" t.blocked_exclusive_ns AS exclusive_blocked_time," \
-	" t.switches AS context_switches, t.io_calls AS io_calls," \
-	" t.blocking_calls AS blocking_calls" \
+	" SELECT " GEN("f.name") ", h.tid AS id" DW_SLOW_COLUMNS(SLOW_SHOWN, NULL) \
 	" FROM slow t LEFT JOIN thread h ON h.id = t.thread" GEN_JOINS("f.file") \
 	" ORDER BY t.rank;"
 
 /* Views of types and of collections. */
 #define TYPE_JOINS \
-	PROCESS_JOINS " LEFT JOIN text tn ON tn.id = t.name" MODULE_JOINS("t.module") ALLOCS_JOIN
+	PROCESS_JOINS " LEFT JOIN text tn ON tn.id = t.name" MODULE_JOINS("t.module") "{join}"
 #define VIEWS_ALLOCS \
 	"CREATE VIEW allocations AS" \
 	" SELECT tn.text AS name, " PROCESS_COLUMNS ", mn.text AS module_name," \
-	" mp.text AS module_path, NULL AS source_file, NULL AS function_line_number, 0 AS level, " \
-	ALLOCS_VALUES " FROM type t" TYPE_JOINS " ORDER BY t.rank;" \
+	" mp.text AS module_path, NULL AS source_file, NULL AS function_line_number, 0 AS level, {values}" \
+	" FROM type t" TYPE_JOINS " ORDER BY t.rank;" \
 	"CREATE VIEW lifetime AS" \
 	" SELECT tn.text AS class_name, " PROCESS_COLUMNS ", mn.text AS module_name," \
 	" mp.text AS module_path, c.objects_inclusive AS instances, " \
-	SHARE("c.objects_inclusive", "inclusive_allocations") " AS total_instances_percent, " \
-	DIED("objects", "instances", "instances_alive_at_end") \
-	"c.bytes_inclusive AS total_bytes_allocated, " \
-	SHARE("c.bytes_inclusive", "inclusive_bytes") " AS total_bytes_percent, " \
-	DIED("bytes", "bytes", "bytes_alive_at_end") HEAPS \
+	DW_SQL_SHARE("c.objects_inclusive", "inclusive_allocations") \
+	" AS total_instances_percent, {objects}," \
+	" c.bytes_inclusive AS total_bytes_allocated, " \
+	DW_SQL_SHARE("c.bytes_inclusive", "inclusive_bytes") \
+	" AS total_bytes_percent, {bytes}, {heaps}" \
 	" FROM type t" TYPE_JOINS " ORDER BY t.rank;" \
 	"CREATE VIEW gc AS" \
 	" SELECT t.number AS gc_number, " PROCESS_COLUMNS ", th.tid AS id," \
@@ -402,38 +297,92 @@
 	" LEFT JOIN text f ON f.id = t.function" \
 	" ORDER BY t.begin_ns;"
 
-#define VIEWS(CALL, VALUES, JOIN, DEEPER, WORK, SUMS, SUMS_JOIN, MORE, ONLY, HEAVY) \
-	VIEW_FUNCTIONS(CALL, VALUES, JOIN, ONLY) \
-	VIEW_CALLTREE(CALL, VALUES, JOIN) \
-	VIEW_CALLERS(CALL, VALUES, JOIN) \
-	VIEW_STATEMENT \
-	VIEW_MODULES(CALL, VALUES, JOIN, DEEPER) \
-	VIEW_LINES(CALL, VALUES, JOIN) \
-	VIEW_INSTRUCTIONS(CALL, VALUES, JOIN) \
-	VIEW_PROCESSES(CALL, VALUES, JOIN) \
-	VIEW_THREADS(CALL, VALUES, JOIN) \
-	VIEW_SUMMARY(CALL, VALUES, JOIN, WORK, SUMS, SUMS_JOIN, MORE, HEAVY) \
-	VIEW_SLOWEST
+static const char tables_sql[] = TABLES;
+
+static const char views_sql[] =
+	VIEW_FUNCTIONS VIEW_CALLTREE VIEW_CALLERS VIEW_STATEMENT VIEW_MODULES VIEW_LINES
+	VIEW_INSTRUCTIONS VIEW_PROCESSES VIEW_THREADS VIEW_SUMMARY VIEW_SLOWEST;
+
+static const char alloc_tables_sql[] = ALLOCS_TABLES;
+
+static const char alloc_views_sql[] = VIEWS_ALLOCS;
 
 const char dw_schema_chunk_sql[] = CHUNK_SQL;
 
 const char dw_schema_start_sql[] =
 	"PRAGMA application_id = 0x6477656c; PRAGMA user_version = 1;" CHUNK_SQL ";";
 
-const char dw_schema_samples_sql[] =
-	TABLES VIEWS(SAMPLES_CALL, SAMPLES_VALUES, SAMPLES_JOIN, SAMPLES_DEEPER, SAMPLES_WORK,
-	      SAMPLES_SUMS, SAMPLES_SUMS_JOIN, SAMPLES_MORE, , HEAVY_INCLUSIVE);
+/* clang-format on */
 
-const char dw_schema_waits_sql[] =
-	TABLES VIEWS(SAMPLES_CALL, WAITS_VALUES, WAITS_JOIN, SAMPLES_DEEPER,
-	      SAMPLES_WORK, WAITS_SUMS, WAITS_SUMS_JOIN, WAITS_MORE, , HEAVY_BLOCKED);
+static void put_sql(struct dw_buf *b, const char *sql, dw_measures set);
 
-const char dw_schema_calls_sql[] =
-	TABLES VIEWS(CALLS_CALL, CALLS_VALUES, CALLS_JOIN, CALLS_DEEPER, CALLS_WORK,
-	      CALLS_SUMS, CALLS_SUMS_JOIN, CALLS_MORE,
-	      ", c.switched_off_ns AS switched_off_at, c.calls - c.measured AS calls_only_counted",
-	      HEAVY_INCLUSIVE);
+/* Append what stands for the @n bytes at @name. */
+static void put_place(struct dw_buf *b, const char *name, size_t n, dw_measures set)
+{
+	const bool has_calls = dw_measures_has(set, DWELL_MEASURE_CALLS);
+	const bool has_objects = dw_measures_has(set, DWELL_MEASURE_OBJECTS);
+	const bool has_waits = !has_calls && dw_measures_has(set, DWELL_MEASURE_BLOCKED);
+	const bool has_total = dw_amount_table_needed(set);
+	const struct {
+		const char *name, *text;
+		enum dw_amount_columns columns; /* in place of a text */
+	} places[] = {
+		{"call", NULL, DWELL_SQL_CALL},
+		{"values", NULL, DWELL_SQL_VALUES},
+		{"only", NULL, DWELL_SQL_FUNCTIONS},
+		{"sums", NULL, DWELL_SQL_SUMS},
+		{"objects", NULL, DWELL_SQL_OBJECTS},
+		{"bytes", NULL, DWELL_SQL_BYTES},
+		{"heaps", NULL, DWELL_SQL_HEAPS},
+		{"join", has_total ? TOTAL_JOIN : "", 0},
+		{"work join", has_total ? WORK_JOIN : "", 0},
+		{"deeper", has_calls ? "" : DEEPER, 0},
+		{"heavy", has_waits ? HEAVY_BLOCKED : HEAVY_INCLUSIVE, 0},
+		{"more",
+		 has_waits     ? WAITS_MORE
+		 : has_objects ? ALLOCS_MORE
+			       : "",
+		 0},
+		{"work",
+		 has_calls     ? "Functions with Most Individual Work"
+		 : has_objects ? "Functions Allocating Most Memory"
+			       : "Functions Doing Most Individual Work",
+		 0},
+	};
 
-const char dw_schema_allocs_sql[] =
-	TABLES ALLOCS_TABLES VIEWS(ALLOCS_CALL, ALLOCS_VALUES, ALLOCS_JOIN, ALLOCS_DEEPER,
-	      ALLOCS_WORK, ALLOCS_SUMS, ALLOCS_SUMS_JOIN, ALLOCS_MORE, , HEAVY_INCLUSIVE) VIEWS_ALLOCS;
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+		if (!strncmp(places[i].name, name, n) && !places[i].name[n]) {
+			if (places[i].text)
+				put_sql(b, places[i].text, set);
+			else
+				dw_amount_columns(b, set, places[i].columns);
+		}
+}
+
+/* Append @sql with all that stands for its places. */
+static void put_sql(struct dw_buf *b, const char *sql, dw_measures set)
+{
+	const char *place;
+
+	for (; (place = strchr(sql, '{')); sql += strcspn(sql, "}") + 1) {
+		dw_buf_put(b, sql, (size_t)(place - sql));
+		sql = place + 1;
+		put_place(b, sql, strcspn(sql, "}"), set);
+	}
+	dw_buf_puts(b, sql);
+}
+
+int dw_schema_make(struct dw_database *db, dw_measures set, struct dw_error *err)
+{
+	const bool has_objects = dw_measures_has(set, DWELL_MEASURE_OBJECTS);
+	dw_auto(dw_buf) sql = DW_BUF_INIT;
+
+	dw_buf_puts(&sql, tables_sql);
+	if (has_objects)
+		dw_buf_puts(&sql, alloc_tables_sql);
+	put_sql(&sql, views_sql, set);
+	if (has_objects)
+		put_sql(&sql, alloc_views_sql, set);
+	return sql.failed ? dw_error_set(err, -ENOMEM, "no memory to finish the session")
+			  : dw_database_exec(db, dw_buf_str(&sql), err);
+}

@@ -1,12 +1,9 @@
 /*
- * Tables of a finished session that stand beside those of rows; see tables.h: total with what was
- * measured of all rows, fact, text, and slow, type and gc of sessions that have such.
- *
- * Unsigned numbers beyond 2^63, which only a lying target gives, come out negative.
+ * Tables of a finished session that stand beside those of rows; see tables.h: fact, text, and slow,
+ * type and gc of sessions that have such.
  */
 #include "session/tables.h"
 
-#include "base/buf.h"
 #include "base/cleanup.h"
 #include "session/order.h"
 
@@ -14,149 +11,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
-
-enum what { AMOUNT, LEAST, MOST, SWITCHED_OFF };
-
-struct column {
-	const char *name;
-	enum dw_measure measure;
-	bool exclusive;
-	enum what what;
-};
-
-#define IN(name, measure)                                    \
-	{                                                    \
-		name, DWELL_MEASURE_##measure, false, AMOUNT \
-	}
-#define EX(name, measure)                                   \
-	{                                                   \
-		name, DWELL_MEASURE_##measure, true, AMOUNT \
-	}
-#define EXTREMES(name, measure, exclusive)                               \
-	{name "_min_ns", DWELL_MEASURE_##measure, exclusive, LEAST},     \
-	{                                                                \
-		name "_max_ns", DWELL_MEASURE_##measure, exclusive, MOST \
-	}
-#define COLLECTED(name, heap) IN(name "_objects", OBJECTS_##heap), IN(name "_bytes", BYTES_##heap)
-
-/* In the order of the file. */
-static const struct column columns[] = {
-	IN("calls", CALLS),
-	IN("outer_calls", OUTER_CALLS),
-	IN("elapsed_inclusive_ns", ELAPSED),
-	IN("application_inclusive_ns", APPLICATION),
-	IN("whole_inclusive_ns", DELIMITED),
-	IN("overhead_inclusive_ns", OVERHEAD),
-	IN("blocked_inclusive_ns", BLOCKED),
-	IN("os_cpu_inclusive_ns", OS_CPU),
-	IN("switches_inclusive", SWITCHES),
-	IN("io_calls_inclusive", IO_CALLS),
-	IN("blocking_calls_inclusive", BLOCKING_CALLS),
-	EX("elapsed_exclusive_ns", ELAPSED),
-	EX("application_exclusive_ns", APPLICATION),
-	EX("whole_exclusive_ns", DELIMITED),
-	EX("overhead_exclusive_ns", OVERHEAD),
-	EX("blocked_exclusive_ns", BLOCKED),
-	EX("os_cpu_exclusive_ns", OS_CPU),
-	EX("switches_exclusive", SWITCHES),
-	EX("io_calls_exclusive", IO_CALLS),
-	EX("blocking_calls_exclusive", BLOCKING_CALLS),
-	EXTREMES("elapsed_inclusive", ELAPSED, false),
-	EXTREMES("elapsed_exclusive", ELAPSED, true),
-	EXTREMES("application_inclusive", APPLICATION, false),
-	EXTREMES("application_exclusive", APPLICATION, true),
-	{"switched_off_ns", DWELL_MEASURE_COUNTED, false, SWITCHED_OFF},
-	IN("measured", MEASURED),
-	IN("objects_inclusive", OBJECTS),
-	IN("bytes_inclusive", BYTES),
-	EX("objects_exclusive", OBJECTS),
-	EX("bytes_exclusive", BYTES),
-	COLLECTED("gen_0", GEN0),
-	COLLECTED("gen_1", GEN1),
-	COLLECTED("gen_2", GEN2),
-	COLLECTED("large", LARGE),
-	COLLECTED("pinned", PINNED),
-};
-
-enum { COLUMNS = sizeof columns / sizeof *columns };
-
-/* Of objects all is there, of drawn ones too. */
-static bool has_column(const struct dw_amount_table *t, const struct column *c)
-{
-	return dw_measures_has(t->set, c->measure >= DWELL_MEASURE_OBJECTS ? DWELL_MEASURE_OBJECTS
-									   : c->measure);
-}
-
-int dw_amount_table_open(struct dw_amount_table *t, struct dw_database *db, dw_measures set,
-			 const struct dw_calls *calls, struct dw_error *err)
-{
-	dw_auto(dw_buf) create = DW_BUF_INIT;
-	dw_auto(dw_buf) insert = DW_BUF_INIT;
-	size_t n = 0;
-	int rc;
-
-	*t = (struct dw_amount_table){.db = db, .set = set, .calls = calls};
-	dw_buf_puts(&create, "CREATE TABLE total (id INTEGER PRIMARY KEY");
-	dw_buf_puts(&insert, "INSERT INTO total VALUES (?");
-	for (size_t i = 0; i < COLUMNS; i++) {
-		if (!has_column(t, &columns[i]))
-			continue;
-		n++;
-		dw_buf_printf(&create, ", %s INTEGER", columns[i].name);
-		dw_buf_puts(&insert, ", ?");
-	}
-	dw_buf_putc(&create, ')');
-	dw_buf_putc(&insert, ')');
-	if (create.failed || insert.failed)
-		return dw_error_set(err, -ENOMEM, "no memory to finish the session");
-	if (!n)
-		return 0;
-	rc = dw_database_exec(db, dw_buf_str(&create), err);
-	return rc ? rc : dw_database_prepare(db, dw_buf_str(&insert), &t->put, err);
-}
-
-/* What @c shows of @m. False: NULL. */
-static bool value_of(const struct dw_amount_table *t, const struct dw_measured *m,
-		     const struct column *c, uint64_t *ret)
-{
-	struct dw_range_ns extremes;
-
-	if (c->what == AMOUNT)
-		return dw_measured_value(m, c->measure, c->exclusive, ret);
-	if (c->what == SWITCHED_OFF) {
-		if (!m->disabled_at)
-			return false;
-		return *ret = t->calls->disabled.v[m->disabled_at - 1].at_ns, true;
-	}
-	extremes = dw_measured_extremes(m, c->measure, c->exclusive);
-	*ret = c->what == LEAST ? extremes.min_ns : extremes.max_ns;
-	return dw_range_known(&extremes);
-}
-
-int dw_amount_table_put(struct dw_amount_table *t, const struct dw_measured *m,
-			struct dw_error *err)
-{
-	uint64_t value;
-	int at = 1;
-
-	sqlite3_bind_int64(t->put, at++, ++t->rows);
-	for (size_t i = 0; i < COLUMNS; i++) {
-		if (!has_column(t, &columns[i]))
-			continue;
-		if (value_of(t, m, &columns[i], &value))
-			sqlite3_bind_int64(t->put, at, (int64_t)value);
-		else
-			sqlite3_bind_null(t->put, at);
-		at++;
-	}
-	return dw_database_step(t->db, t->put, err);
-}
-
-void dw_amount_table_close(struct dw_amount_table *t)
-{
-	sqlite3_finalize(t->put);
-	*t = (struct dw_amount_table){0};
-}
 
 /* @text, or where that is NULL @n. */
 static int put_fact(struct dw_database *db, sqlite3_stmt *st, const char *key, const char *text,
@@ -176,35 +30,21 @@ static int put_number_fact(struct dw_database *db, sqlite3_stmt *st, const char 
 	return put_fact(db, st, key, NULL, (int64_t)n, err);
 }
 
-/* All of each measure that the totals have. */
+/* All of each measure that the totals have, as far as somebody asks for it. */
 static int put_sums(struct dw_database *db, sqlite3_stmt *st, const struct dw_totals *totals,
 		    struct dw_error *err)
 {
-	static const struct {
-		const char *key;
-		enum dw_measure measure;
-	} sums[] = {
-		{"samples_kept", DWELL_MEASURE_SAMPLES},
-		{"number_of_calls", DWELL_MEASURE_CALLS},
-		{"elapsed_inclusive_time", DWELL_MEASURE_ELAPSED},
-		{"application_inclusive_time", DWELL_MEASURE_APPLICATION},
-		{"inclusive_blocked_time", DWELL_MEASURE_BLOCKED},
-		{"time_inclusive_probe_overhead", DWELL_MEASURE_OVERHEAD},
-		{"inclusive_allocations", DWELL_MEASURE_OBJECTS},
-		{"inclusive_bytes", DWELL_MEASURE_BYTES},
-	};
 	int rc = 0;
 
-	for (size_t i = 0; i < sizeof sums / sizeof *sums && !rc; i++)
-		if (dw_totals_has(totals, sums[i].measure))
-			rc = put_number_fact(db, st, sums[i].key, totals->all[sums[i].measure],
-					     err);
+	for (unsigned m = 0; m < DWELL_MEASURES && !rc; m++)
+		if (dw_totals_has(totals, m) && dw_amount_fact(m))
+			rc = put_number_fact(db, st, dw_amount_fact(m), totals->all[m], err);
 	return rc;
 }
 
 /* What rows needed, by the measure that decides. */
 static int put_least(struct dw_database *db, sqlite3_stmt *st, const struct dw_totals *totals,
-		     const struct dw_row_shares *least, struct dw_error *err)
+		     uint64_t least_of_nodes, uint64_t least_of_rows, struct dw_error *err)
 {
 	static const struct {
 		const char *node, *row;
@@ -214,16 +54,16 @@ static int put_least(struct dw_database *db, sqlite3_stmt *st, const struct dw_t
 		[DWELL_MEASURE_ELAPSED] = {"calltree_elapsed_ns_min", "sql_rows_elapsed_ns_min"},
 		[DWELL_MEASURE_BYTES] = {"calltree_inclusive_bytes_min", "sql_rows_bytes_min"},
 	};
-	int rc = put_number_fact(db, st, keys[totals->main].node, least->node, err);
+	int rc = put_number_fact(db, st, keys[totals->main].node, least_of_nodes, err);
 
-	return rc ? rc : put_number_fact(db, st, keys[totals->main].row, least->row, err);
+	return rc ? rc : put_number_fact(db, st, keys[totals->main].row, least_of_rows, err);
 }
 
 /* What totals tell replaces what the recorder noted: views divide by it, and it must fit the rows
  * of the tables. */
 int dw_fact_table_write(struct dw_database *db, const struct dw_profile *p,
-			const struct dw_totals *totals, const struct dw_row_shares *least,
-			struct dw_error *err)
+			const struct dw_totals *totals, uint64_t least_of_nodes,
+			uint64_t least_of_rows, struct dw_error *err)
 {
 	sqlite3_stmt *st = NULL;
 	int rc = dw_database_prepare(db, "REPLACE INTO fact VALUES (?, ?)", &st, err);
@@ -235,7 +75,7 @@ int dw_fact_table_write(struct dw_database *db, const struct dw_profile *p,
 	if (!rc && !dw_totals_has(totals, DWELL_MEASURE_CALLS))
 		rc = put_number_fact(db, st, "stacks_cut", totals->stacks_cut, err);
 	if (!rc)
-		rc = put_least(db, st, totals, least, err);
+		rc = put_least(db, st, totals, least_of_nodes, least_of_rows, err);
 	sqlite3_finalize(st);
 	return rc;
 }
@@ -266,32 +106,15 @@ static int put_values(struct dw_database *db, sqlite3_stmt *st, const uint64_t *
 	return dw_database_step(db, st, err);
 }
 
-/* A row of slow has all its values itself: those of an activation are not those of total. */
+#define SLOW_VALUE(name, view, value) value,
+#define SLOW_PLACE(name, view, value) ", ?"
+
 static int put_slow(struct dw_database *db, sqlite3_stmt *st, const struct dw_profile *p,
 		    const struct dw_slow_total *total, struct dw_error *err)
 {
 	const struct dw_call_slow *s = &p->calls.slow.v[total->slow];
-	const struct dw_call_values *all = &s->inclusive, *own = &s->exclusive;
-	const uint64_t values[] = {
-		total->process,
-		p->calls.nodes.v[s->node - 1].thread,
-		total->function,
-		s->start_ns,
-		all->overhead_ns,
-		all->elapsed_ns,
-		own->elapsed_ns,
-		all->application_ns,
-		own->application_ns,
-		dw_call_slow_callees(s),
-		s->io_ns,
-		s->blocking_ns,
-		s->switched_ns,
-		all->blocked_ns,
-		own->blocked_ns,
-		all->switches,
-		all->io_calls,
-		all->blocking_calls,
-	};
+	const uint64_t values[] = {total->process, p->calls.nodes.v[s->node - 1].thread,
+				   total->function, DW_SLOW_COLUMNS(SLOW_VALUE, s)};
 
 	return put_values(db, st, values, err);
 }
@@ -299,8 +122,8 @@ static int put_slow(struct dw_database *db, sqlite3_stmt *st, const struct dw_pr
 int dw_slow_table_write(struct dw_database *db, const struct dw_profile *p,
 			const struct dw_totals *totals, uint64_t least_ns, struct dw_error *err)
 {
-	static const char sql[] = "INSERT INTO slow VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-				  " ?, ?, ?, ?, ?, ?, ?)";
+	static const char sql[] =
+		"INSERT INTO slow VALUES (NULL, ?, ?, ?" DW_SLOW_COLUMNS(SLOW_PLACE, NULL) ")";
 	const struct dw_slow_total *v = totals->slow.v;
 	size_t n = totals->slow.n;
 	dw_auto_free size_t *rows = NULL;

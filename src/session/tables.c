@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "session/database.h"
 #include "session/order.h"
+#include "model/worth.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -21,6 +22,9 @@
 #include <stdlib.h>
 
 enum { COLUMNS_MAX = 11 };
+
+/* A function, an edge or an instruction gets a row from this share of all samples on. */
+enum { ROW_SHARE = 10000 };
 #define SQL_NULL  INT64_MIN	  /* in a row of integers */
 #define SQL_LABEL (INT64_MIN + 1) /* likewise: the text in tables.label */
 
@@ -47,9 +51,10 @@ struct tables {
 	struct dw_measured measured; /* of the row being written */
 	const char *label;	     /* the one text of the row being written, borrowed */
 	char build_id[2 * DWELL_BUILD_ID_MAX_BYTES + 1];
-	size_t row;    /* being written */
-	uint32_t rank; /* of that row, from 1 */
-	bool has_calls, has_allocs, has_waits;
+	size_t row;			       /* being written */
+	uint32_t rank;			       /* of that row, from 1 */
+	struct dw_worth node_worth, row_worth; /* what is worth a row */
+	bool has_calls;
 };
 
 /* Note that @id is shown. NULL for the empty string. */
@@ -333,56 +338,39 @@ static int put_ranked(struct tables *t, const struct ranked_table *table)
 	return put_table(t, table->sql, rows, n, table->columns);
 }
 
-/* The samples that a function, an edge or an instruction needs for a row: 1/10000 of all. */
+/* What a function, an edge or an instruction needs of the main measure for a row. */
 static uint64_t least_of_rows(const struct tables *t)
 {
-	return t->totals->all[t->totals->main] / 10000 + 1;
+	return t->row_worth.v[0].least;
 }
 
-static const struct dw_values *values(const struct tables *t, uint32_t amounts)
+static bool is_worth(const struct tables *t, uint32_t amounts, bool exclusive)
 {
-	return dw_totals_values(t->totals, amounts);
-}
-
-/* Whether a row's @amounts are worth it for their waits: 1/10000 of all blocked time. */
-static bool is_long_blocked(const struct tables *t, uint32_t amounts)
-{
-	const struct dw_totals *all = t->totals;
-
-	return t->has_waits &&
-	       dw_amounts_common(&all->amounts, amounts, DWELL_MEASURE_BLOCKED)->inclusive >=
-		       all->all[DWELL_MEASURE_BLOCKED] / 10000 + 1;
+	return dw_worth_has(&t->row_worth, &t->totals->amounts, amounts, exclusive);
 }
 
 static bool keep_line(const struct tables *t, size_t row)
 {
 	const struct dw_line_total *l = &t->totals->lines.v[row];
 
-	if (t->has_calls && values(t, l->amounts)->inclusive < least_of_rows(t))
+	if (t->has_calls && !is_worth(t, l->amounts, false))
 		return false;
 	return dw_map_get(&t->lines_known, function_key(l->process, l->function)) == LINES_SOME;
 }
 
 static bool keep_function(const struct tables *t, size_t row)
 {
-	return t->has_calls || t->has_allocs || t->has_waits ||
-	       values(t, t->totals->functions.v[row].amounts)->inclusive >= least_of_rows(t);
+	return t->amount_table.put || is_worth(t, t->totals->functions.v[row].amounts, false);
 }
 
 static bool keep_edge(const struct tables *t, size_t row)
 {
-	uint32_t amounts = t->totals->edges.v[row].amounts;
-
-	return values(t, amounts)->inclusive >= least_of_rows(t) || is_long_blocked(t, amounts);
+	return is_worth(t, t->totals->edges.v[row].amounts, false);
 }
 
 static bool keep_instruction(const struct tables *t, size_t row)
 {
-	uint32_t amounts = t->totals->instructions.v[row].amounts;
-	const struct dw_values *v = values(t, amounts);
-
-	return (t->has_calls ? v->inclusive : v->exclusive) >= least_of_rows(t) ||
-	       is_long_blocked(t, amounts);
+	return is_worth(t, t->totals->instructions.v[row].amounts, !t->has_calls);
 }
 
 /* Tell functions whose one statement is themselves from those with lines. Those of calls are call
@@ -419,7 +407,7 @@ static int note_functions(struct tables *t)
 			t->functions_shown[f->function < functions ? f->function : 0] = 1;
 			continue;
 		}
-		t->other[f->process] += values(t, f->amounts)->exclusive;
+		t->other[f->process] += dw_totals_values(t->totals, f->amounts)->exclusive;
 		if (dw_map_put(&t->lines_known, function_key(f->process, f->function),
 			       LINES_HIDDEN))
 			return no_memory(t);
@@ -447,26 +435,14 @@ static int put_other(struct tables *t)
 	return rc;
 }
 
-/* Inclusive samples of a node that is worth a row. */
-static uint64_t least_of_nodes(const struct tables *t)
-{
-	uint64_t least = t->totals->all[t->totals->main] / DWELL_NODE_SHARE;
-
-	return least ? least : 1;
-}
-
 static int put_nodes(struct tables *t)
 {
 	const __auto_type all = &t->totals->nodes;
-	const struct dw_node_shares least = {
-		.inclusive_min = least_of_nodes(t),
-		.blocked_min = t->totals->all[DWELL_MEASURE_BLOCKED] / DWELL_NODE_SHARE + 1,
-	};
 	dw_auto_free size_t *rows = NULL;
 	size_t n;
 
 	t->node_ids = calloc(all->n + 1, sizeof *t->node_ids);
-	if (!t->node_ids || dw_order_nodes(t->totals, &least, &rows, &n))
+	if (!t->node_ids || dw_order_nodes(t->totals, &t->node_worth, &rows, &n))
 		return no_memory(t);
 	return put_table(t, "INSERT INTO node VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows, n,
 			 node_columns);
@@ -474,9 +450,8 @@ static int put_nodes(struct tables *t)
 
 static int put_facts(struct tables *t)
 {
-	const struct dw_row_shares least = {least_of_nodes(t), least_of_rows(t)};
-
-	return dw_fact_table_write(t->db, t->p, t->totals, &least, t->err);
+	return dw_fact_table_write(t->db, t->p, t->totals, t->node_worth.v[0].least,
+				   least_of_rows(t), t->err);
 }
 
 static int put_totals(struct tables *t)
@@ -540,7 +515,7 @@ static int put_pseudo_functions(struct tables *t)
 
 	snprintf(rest, sizeof rest, "[functions of less than %zu samples]",
 		 (size_t)least_of_rows(t));
-	if (!rc && !t->has_calls && !t->has_allocs && !t->has_waits && least_of_rows(t) > 1)
+	if (!rc && !t->amount_table.put && least_of_rows(t) > 1)
 		rc = put_pseudo_function(t, st, OTHER_ID, rest);
 	if (!rc)
 		rc = put_pseudo_function(t, st, (uint32_t)DWELL_FUNCTION_UNKNOWN, "[unknown]");
@@ -587,16 +562,11 @@ static int put_main_tables(struct tables *t)
 
 static int put_all(struct tables *t)
 {
-	int rc = dw_amount_table_open(&t->amount_table, t->db, dw_profile_measures(t->p),
-				      &t->p->calls, t->err);
+	dw_measures set = dw_profile_measures(t->p);
+	int rc = dw_amount_table_open(&t->amount_table, t->db, set, &t->p->calls, t->err);
 
 	if (!rc)
-		rc = dw_database_exec(t->db,
-				      t->has_calls    ? dw_schema_calls_sql
-				      : t->has_allocs ? dw_schema_allocs_sql
-				      : t->has_waits  ? dw_schema_waits_sql
-						      : dw_schema_samples_sql,
-				      t->err);
+		rc = dw_schema_make(t->db, set, t->err);
 	if (!rc)
 		rc = note_functions(t);
 	if (!rc)
@@ -607,7 +577,7 @@ static int put_all(struct tables *t)
 		rc = put_main_tables(t);
 	if (!rc)
 		rc = put_totals(t);
-	if (!rc && t->has_allocs)
+	if (!rc && t->totals->main == DWELL_MEASURE_BYTES)
 		rc = dw_alloc_tables_write(t->db, &t->amount_table, t->p, t->totals, t->texts,
 					   t->err);
 	return rc ? rc : dw_text_table_write(t->db, &t->p->strings, t->texts, t->err);
@@ -619,9 +589,9 @@ int dw_tables_write(struct dw_database *db, const struct dw_profile *p,
 	struct tables t = {.db = db, .p = p, .totals = totals, .err = err};
 	int rc;
 
+	dw_worth_init(&t.node_worth, totals, 100.0 / DWELL_NODE_SHARE);
+	dw_worth_init(&t.row_worth, totals, 100.0 / ROW_SHARE);
 	t.has_calls = dw_profile_has_calls(p);
-	t.has_waits = dw_totals_has_waits(totals);
-	t.has_allocs = dw_profile_method(p) == DWELL_METHOD_MEMORY;
 	t.texts = calloc((size_t)p->strings.n + 1, 1);
 	rc = t.texts ? put_all(&t) : no_memory(&t);
 	free(t.texts);

@@ -9,6 +9,7 @@
 #include "model/amounts.h"
 #include "model/profile.h"
 #include "model/totals.h"
+#include "session/amount-table.h"
 #include "session/database.h"
 
 #include <stdint.h>
@@ -21,42 +22,35 @@
 int dw_tables_write(struct dw_database *db, const struct dw_profile *p,
 		    const struct dw_totals *totals, struct dw_error *err);
 
-/* The table total: what was measured of the rows of all other tables, one row for each of theirs,
- * with the columns that the session's measures need. */
-struct dw_amount_table {
-	struct dw_database *db;	      /* borrowed */
-	const struct dw_calls *calls; /* whose amounts these are, borrowed */
-	dw_measures set;	      /* its columns */
-	sqlite3_stmt *put;	      /* NULL = no measure needs the table */
-	int64_t rows;		      /* so far; the last one's id */
-};
-
-/* Make the table for amounts of @set. @calls: of the profile. 0 or a negative code, to be closed in
- * any case. */
-int dw_amount_table_open(struct dw_amount_table *t, struct dw_database *db, dw_measures set,
-			 const struct dw_calls *calls, struct dw_error *err);
-
-/* Add @m as row t->rows + 1. 0 or a negative code. */
-int dw_amount_table_put(struct dw_amount_table *t, const struct dw_measured *m,
-			struct dw_error *err);
-
-/* Let go of it. Zero-initialised is fine. */
-void dw_amount_table_close(struct dw_amount_table *t);
-
-/* What a row needs, of the main measure. */
-struct dw_row_shares {
-	uint64_t node;
-	uint64_t row; /* of other tables */
-};
-
-/* Write the facts of @p, and over them those of @totals. 0 or a negative code. */
+/* Write the facts of @p, and over them those of @totals; of the main measure nodes need
+ * @least_of_nodes, rows of other tables @least_of_rows. 0 or a negative code. */
 int dw_fact_table_write(struct dw_database *db, const struct dw_profile *p,
-			const struct dw_totals *totals, const struct dw_row_shares *least,
-			struct dw_error *err);
+			const struct dw_totals *totals, uint64_t least_of_nodes,
+			uint64_t least_of_rows, struct dw_error *err);
 
 /* Write those @strings that are marked in @shown, by id. 0 or a negative code. */
 int dw_text_table_write(struct dw_database *db, const struct dw_strings *strings,
 			const uint8_t *shown, struct dw_error *err);
+
+/* Columns of the table slow as rows X(name, name in the view slowest, value): behind process,
+ * thread and function. @s: a struct dw_call_slow; all values are its own, those of total are not
+ * them. */
+#define DW_SLOW_COLUMNS(X, s)                                                                  \
+	X(begin_ns, begin_time, (s)->start_ns)                                                 \
+	X(overhead_ns, time_inclusive_probe_overhead, (s)->inclusive.overhead_ns)              \
+	X(elapsed_inclusive_ns, elapsed_inclusive_time, (s)->inclusive.elapsed_ns)             \
+	X(elapsed_exclusive_ns, elapsed_exclusive_time, (s)->exclusive.elapsed_ns)             \
+	X(application_inclusive_ns, application_inclusive_time, (s)->inclusive.application_ns) \
+	X(application_exclusive_ns, application_exclusive_time, (s)->exclusive.application_ns) \
+	X(callees_ns, callees_application_time, dw_call_slow_callees(s))                       \
+	X(io_ns, io_time, (s)->io_ns)                                                          \
+	X(blocking_ns, blocking_call_time, (s)->blocking_ns)                                   \
+	X(switched_ns, switched_away_time, (s)->switched_ns)                                   \
+	X(blocked_inclusive_ns, inclusive_blocked_time, (s)->inclusive.blocked_ns)             \
+	X(blocked_exclusive_ns, exclusive_blocked_time, (s)->exclusive.blocked_ns)             \
+	X(switches, context_switches, (s)->inclusive.switches)                                 \
+	X(io_calls, io_calls, (s)->inclusive.io_calls)                                         \
+	X(blocking_calls, blocking_calls, (s)->inclusive.blocking_calls)
 
 /* Fill the table slow with those of @totals that took @least_ns at least, longest first. 0 or a
  * negative code.

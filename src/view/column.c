@@ -8,13 +8,15 @@
 #include <string.h>
 #include <strings.h>
 
-#define INFO(name, title, header, kind, of, aspect, exclusive) \
-	[DWELL_COLUMN_##name] = {(title),                      \
-				 (header),                     \
-				 DWELL_CELL_##kind,            \
-				 DWELL_MEASURE_##of,           \
-				 DWELL_ASPECT_##aspect,        \
-				 (exclusive)},
+#define INFO(name, title, header, kind, of, aspect, exclusive, shown, rank) \
+	[DWELL_COLUMN_##name] = {(title),                                   \
+				 (header),                                  \
+				 DWELL_CELL_##kind,                         \
+				 DWELL_MEASURE_##of,                        \
+				 DWELL_ASPECT_##aspect,                     \
+				 (exclusive),                               \
+				 (shown),                                   \
+				 (rank)},
 
 const struct dw_column_info dw_columns[DWELL_COLUMNS_N] = {{""}, DW_COLUMNS(INFO)};
 
@@ -48,115 +50,31 @@ enum dw_column dw_column_find(const enum dw_column *list, const char *text, size
 	return DWELL_COLUMN_END;
 }
 
-#define FIVE(group)                                                                   \
-	DWELL_COLUMN_##group, DWELL_COLUMN_##group##_PCT, DWELL_COLUMN_##group##_AVG, \
-		DWELL_COLUMN_##group##_MAX, DWELL_COLUMN_##group##_MIN
-#define SHARES(measure)                                                             \
-	DWELL_COLUMN_##measure##_INCLUSIVE, DWELL_COLUMN_##measure##_INCLUSIVE_PCT, \
-		DWELL_COLUMN_##measure##_EXCLUSIVE, DWELL_COLUMN_##measure##_EXCLUSIVE_PCT
-#define COLLECTED(what)                                                                     \
-	DWELL_COLUMN_##what##_GEN0, DWELL_COLUMN_##what##_GEN1, DWELL_COLUMN_##what##_GEN2, \
-		DWELL_COLUMN_##what##_ALIVE
-
-static const enum dw_column counts[] = {DWELL_COLUMN_CALLS, DWELL_COLUMN_PROBES_EXCLUSIVE,
-					DWELL_COLUMN_PROBES_INCLUSIVE, DWELL_COLUMN_AT_MOST,
-					DWELL_COLUMN_END};
-
-#define VALUES                                                                          \
-	DWELL_COLUMN_INCLUSIVE, DWELL_COLUMN_INCLUSIVE_PCT, DWELL_COLUMN_EXCLUSIVE,     \
-		DWELL_COLUMN_EXCLUSIVE_PCT, FIVE(EI), FIVE(EE), FIVE(AI), FIVE(AE),     \
-		SHARES(BLOCKED), DWELL_COLUMN_SWITCHES, DWELL_COLUMN_IO_CALLS,          \
-		DWELL_COLUMN_BLOCKING_CALLS, SHARES(ALLOCS), SHARES(BYTES),             \
-		DWELL_COLUMN_BYTES_INCLUSIVE_ERROR, DWELL_COLUMN_BYTES_EXCLUSIVE_ERROR, \
-		COLLECTED(INSTANCES), COLLECTED(BYTES), DWELL_COLUMN_INSTANCES_LARGE,   \
-		DWELL_COLUMN_BYTES_LARGE, DWELL_COLUMN_INSTANCES_PINNED,                \
-		DWELL_COLUMN_BYTES_PINNED, DWELL_COLUMNS_SURVIVORS
-
-static const enum dw_column values[] = {VALUES, DWELL_COLUMN_END};
-
-/* What tables show by default, by the measure that leads. Waits stand beside samples. */
-static const enum dw_column default_samples[] = {DWELL_COLUMN_BLOCKED_EXCLUSIVE_PCT,
-						 DWELL_COLUMN_BLOCKED_EXCLUSIVE,
-						 DWELL_COLUMN_BLOCKED_INCLUSIVE_PCT,
-						 DWELL_COLUMN_BLOCKED_INCLUSIVE,
-						 DWELL_COLUMN_EXCLUSIVE_PCT,
-						 DWELL_COLUMN_EXCLUSIVE,
-						 DWELL_COLUMN_INCLUSIVE_PCT,
-						 DWELL_COLUMN_INCLUSIVE,
-						 DWELL_COLUMN_END};
-static const enum dw_column default_calls[] = {
-	DWELL_COLUMN_CALLS, DWELL_COLUMN_EI_PCT,  DWELL_COLUMN_EI, DWELL_COLUMN_EE_PCT,
-	DWELL_COLUMN_EE,    DWELL_COLUMN_AI_PCT,  DWELL_COLUMN_AI, DWELL_COLUMN_AE_PCT,
-	DWELL_COLUMN_AE,    DWELL_COLUMN_AT_MOST, DWELL_COLUMN_END};
-static const enum dw_column default_allocations[] = {DWELL_COLUMN_BYTES_EXCLUSIVE_PCT,
-						     DWELL_COLUMN_BYTES_EXCLUSIVE,
-						     DWELL_COLUMN_BYTES_EXCLUSIVE_ERROR,
-						     DWELL_COLUMN_ALLOCS_EXCLUSIVE,
-						     DWELL_COLUMN_BYTES_INCLUSIVE_PCT,
-						     DWELL_COLUMN_BYTES_INCLUSIVE,
-						     DWELL_COLUMN_BYTES_INCLUSIVE_ERROR,
-						     DWELL_COLUMN_ALLOCS_INCLUSIVE,
-						     DWELL_COLUMN_END};
-
-/* The same of processes and threads, which have but one value of each kind. */
-static const enum dw_column own_samples[] = {
-	DWELL_COLUMN_BLOCKED_EXCLUSIVE_PCT, DWELL_COLUMN_BLOCKED_EXCLUSIVE,
-	DWELL_COLUMN_EXCLUSIVE_PCT, DWELL_COLUMN_EXCLUSIVE, DWELL_COLUMN_END};
-static const enum dw_column own_calls[] = {DWELL_COLUMN_CALLS,	  DWELL_COLUMN_EE_PCT,
-					   DWELL_COLUMN_EE,	  DWELL_COLUMN_AE_PCT,
-					   DWELL_COLUMN_AE,	  DWELL_COLUMN_BLOCKED_EXCLUSIVE,
-					   DWELL_COLUMN_SWITCHES, DWELL_COLUMN_END};
-static const enum dw_column own_allocations[] = {DWELL_COLUMN_BYTES_EXCLUSIVE_PCT,
-						 DWELL_COLUMN_BYTES_EXCLUSIVE,
-						 DWELL_COLUMN_ALLOCS_EXCLUSIVE, DWELL_COLUMN_END};
-
-static const struct {
-	enum dw_measure measure;
-	const enum dw_column *defaults, *own;
-	enum dw_column inclusive, exclusive;
-} leads[] = {
-	{DWELL_MEASURE_SAMPLES, default_samples, own_samples, DWELL_COLUMN_INCLUSIVE,
-	 DWELL_COLUMN_EXCLUSIVE},
-	{DWELL_MEASURE_BLOCKED, default_samples, own_samples, DWELL_COLUMN_BLOCKED_INCLUSIVE,
-	 DWELL_COLUMN_BLOCKED_EXCLUSIVE},
-	{DWELL_MEASURE_ELAPSED, default_calls, own_calls, DWELL_COLUMN_EI, DWELL_COLUMN_EE},
-	{DWELL_MEASURE_BYTES, default_allocations, own_allocations, DWELL_COLUMN_BYTES_INCLUSIVE,
-	 DWELL_COLUMN_BYTES_EXCLUSIVE},
-};
-
-/* The place of @lead in leads. */
-static size_t find_lead(enum dw_measure lead)
-{
-	size_t i = 0;
-
-	while (i + 1 < sizeof leads / sizeof *leads && leads[i].measure != lead)
-		i++;
-	return i;
-}
-
 enum dw_column dw_columns_lead(enum dw_measure lead, bool exclusive)
 {
-	size_t i = find_lead(lead);
+	enum dw_column column = 1;
 
-	return exclusive ? leads[i].exclusive : leads[i].inclusive;
+	while (dw_columns[column].measure != lead || dw_columns[column].exclusive != exclusive)
+		column++;
+	return column;
 }
 
-/* The columns that @column stands for, NULL = itself alone. */
-static const enum dw_column *group_of(enum dw_column column, dw_measures set)
+/* Which columns @column stands for, 0 = itself alone. */
+static enum dw_shown group_of(enum dw_column column, dw_measures set)
 {
-	size_t lead = find_lead(dw_measures_lead(set, false));
+	const bool of_calls = dw_measures_has(set, DWELL_MEASURE_CALLS);
 
-	switch (column) {
+	switch ((unsigned)column) {
 	case DWELL_COLUMN_COUNTS:
-		return counts;
+		return DWELL_IN_COUNTS;
 	case DWELL_COLUMN_VALUES:
-		return values;
+		return DWELL_IN_FILES;
 	case DWELL_COLUMN_DEFAULT_VALUES:
-		return leads[lead].defaults;
+		return of_calls ? DWELL_IN_CALLS : DWELL_IN_TABLES;
 	case DWELL_COLUMN_DEFAULT_OWN_VALUES:
-		return leads[lead].own;
+		return of_calls ? DWELL_IN_OWN_CALLS : DWELL_IN_OWN;
 	default:
-		return NULL;
+		return 0;
 	}
 }
 
@@ -172,15 +90,30 @@ static bool has_column(enum dw_column column, dw_measures set)
 	return !info->measure || dw_measures_has(set, info->measure);
 }
 
+/* Put @column behind those from @first to @end, or in a table before those of higher ranks. */
+static void insert(enum dw_column *first, enum dw_column *end, enum dw_column column, bool ranked)
+{
+	while (ranked && end > first && dw_columns[end[-1]].rank > dw_columns[column].rank) {
+		*end = end[-1];
+		end--;
+	}
+	*end = column;
+}
+
 void dw_columns_expand(const enum dw_column *from, dw_measures set, bool sites, enum dw_column *ret)
 {
 	for (; *from; from++) {
-		const enum dw_column single[] = {*from, DWELL_COLUMN_END};
-		const enum dw_column *group = group_of(*from, set);
+		enum dw_shown group = group_of(*from, set);
+		bool ranked = group > DWELL_IN_FILES;
+		enum dw_column *first = ret;
 
-		for (const enum dw_column *c = group ? group : single; *c; c++)
-			if (has_column(*c, set) && !(sites && dw_column_info(*c)->exclusive))
-				*ret++ = *c;
+		for (enum dw_column c = group ? 1 : *from; c < DWELL_COLUMNS_N; c++) {
+			if ((!group || dw_columns[c].shown & group) && has_column(c, set) &&
+			    !(sites && dw_columns[c].exclusive))
+				insert(first, ret++, c, ranked);
+			if (!group)
+				break;
+		}
 	}
 	*ret = DWELL_COLUMN_END;
 }

@@ -10,42 +10,69 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Columns as rows X(name, title, header of tables or NULL = the title, kind of cell, measure,
- * aspect, exclusive). Those about the row at hand have no measure. */
+ * aspect, exclusive, where views show it, its rank there in tables). Those about the row at hand
+ * have no measure; views name them. */
 #define DW_COLUMN_OF_ROW(X, name, title, header, kind) \
-	X(name, title, header, kind, NONE, TOTAL, false)
+	X(name, title, header, kind, NONE, TOTAL, false, 0, 0)
 
-/* A total and its share, both ways. */
-#define DW_COLUMNS_BOTH(X, name, title, of, kind, incl, incl_pct, excl, excl_pct)              \
-	X(name##INCLUSIVE, "Inclusive " title, incl, kind, of, TOTAL, false)                   \
-	X(name##INCLUSIVE_PCT, "Inclusive " title " %", incl_pct, PERCENT, of, PERCENT, false) \
-	X(name##EXCLUSIVE, "Exclusive " title, excl, kind, of, TOTAL, true)                    \
-	X(name##EXCLUSIVE_PCT, "Exclusive " title " %", excl_pct, PERCENT, of, PERCENT, true)
+/* A total and its share, both ways. Tables show them from the rank @at on, with @shares or not. */
+#define DW_COLUMNS_BOTH(X, name, title, of, kind, incl, incl_pct, excl, excl_pct, shares, at)  \
+	X(name##INCLUSIVE, "Inclusive " title, incl, kind, of, TOTAL, false,                   \
+	  DWELL_IN_FILES | DWELL_IN_TABLES, at + 6)                                            \
+	X(name##INCLUSIVE_PCT, "Inclusive " title " %", incl_pct, PERCENT, of, PERCENT, false, \
+	  DWELL_IN_FILES | (shares ? DWELL_IN_TABLES : 0), at + 5)                             \
+	X(name##EXCLUSIVE, "Exclusive " title, excl, kind, of, TOTAL, true,                    \
+	  DWELL_IN_FILES | DWELL_IN_TABLES | DWELL_IN_OWN | DWELL_IN_OWN_CALLS, at + 2)        \
+	X(name##EXCLUSIVE_PCT, "Exclusive " title " %", excl_pct, PERCENT, of, PERCENT, true,  \
+	  DWELL_IN_FILES | (shares ? DWELL_IN_TABLES | DWELL_IN_OWN : 0), at + 1)
 
 /* A time, its share, and what a call took. */
-#define DW_COLUMNS_TIME(X, name, title, header, share, of, exclusive)              \
-	X(name, title " Time", header, DURATION_NS, of, TOTAL, exclusive)          \
-	X(name##_PCT, title " Time %", share, PERCENT, of, PERCENT, exclusive)     \
-	X(name##_AVG, "Avg " title " Time", NULL, CALL_NS, of, AVERAGE, exclusive) \
-	X(name##_MAX, "Max " title " Time", NULL, CALL_NS, of, MAX, exclusive)     \
-	X(name##_MIN, "Min " title " Time", NULL, CALL_NS, of, MIN, exclusive)
+#define DW_COLUMNS_TIME(X, name, title, header, share, of, exclusive, at)                          \
+	X(name, title " Time", header, DURATION_NS, of, TOTAL, exclusive,                          \
+	  DWELL_IN_FILES | DWELL_IN_CALLS | (exclusive ? DWELL_IN_OWN_CALLS : 0), at + 2)          \
+	X(name##_PCT, title " Time %", share, PERCENT, of, PERCENT, exclusive,                     \
+	  DWELL_IN_FILES | DWELL_IN_CALLS | (exclusive ? DWELL_IN_OWN_CALLS : 0), at + 1)          \
+	X(name##_AVG, "Avg " title " Time", NULL, CALL_NS, of, AVERAGE, exclusive, DWELL_IN_FILES, \
+	  0)                                                                                       \
+	X(name##_MAX, "Max " title " Time", NULL, CALL_NS, of, MAX, exclusive, DWELL_IN_FILES, 0)  \
+	X(name##_MIN, "Min " title " Time", NULL, CALL_NS, of, MIN, exclusive, DWELL_IN_FILES, 0)
 
-/* What became of objects, or of their bytes; LEAST and MOST of those alive before the range. */
-#define DW_COLUMNS_LIFE(X, of, name, title, gen0, gen1, gen2, large, pinned, alive, growth, least, \
-			most)                                                                      \
-	X(name##_GEN0, "Gen 0 " title " Collected", gen0, COUNT, of##_GEN0, TOTAL, false)          \
-	X(name##_GEN1, "Gen 1 " title " Collected", gen1, COUNT, of##_GEN1, TOTAL, false)          \
-	X(name##_GEN2, "Gen 2 " title " Collected", gen2, COUNT, of##_GEN2, TOTAL, false)          \
-	X(name##_LARGE, "Large Object Heap " title " Collected", large, COUNT, of##_LARGE, TOTAL,  \
-	  false)                                                                                   \
-	X(name##_PINNED, "Pinned Object Heap " title " Collected", pinned, COUNT, of##_PINNED,     \
-	  TOTAL, false)                                                                            \
-	X(name##_ALIVE, title " Alive At End", alive, COUNT, of##_ALIVE, TOTAL, false)             \
-	X(name##_BEFORE, title " Alive At Begin", NULL, COUNT, of##_BEFORE, TOTAL, false)          \
-	X(name##_GROWTH, title " Growth", growth, CHANGE, of##_BEFORE, GROWTH, false)              \
-	X(name##_LEAST, title " Surviving At Least", least, COUNT, of##_LEAST, TOTAL, false)       \
-	X(name##_MOST, title " Surviving At Most", most, COUNT, of##_MOST, TOTAL, false)
+/* What else files show, and tables do not by themselves. */
+#define DW_COLUMN_OF_FILES(X, name, title, header, kind, of, aspect) \
+	X(name, title, header, kind, of, aspect, false, DWELL_IN_FILES, 0)
+
+/* What became of objects, or of their bytes. */
+#define DW_COLUMNS_LIFE(X, of, name, title, gen0, gen1, gen2, alive)                            \
+	DW_COLUMN_OF_FILES(X, name##_GEN0, "Gen 0 " title " Collected", gen0, COUNT, of##_GEN0, \
+			   TOTAL)                                                               \
+	DW_COLUMN_OF_FILES(X, name##_GEN1, "Gen 1 " title " Collected", gen1, COUNT, of##_GEN1, \
+			   TOTAL)                                                               \
+	DW_COLUMN_OF_FILES(X, name##_GEN2, "Gen 2 " title " Collected", gen2, COUNT, of##_GEN2, \
+			   TOTAL)                                                               \
+	DW_COLUMN_OF_FILES(X, name##_ALIVE, title " Alive At End", alive, COUNT, of##_ALIVE, TOTAL)
+
+/* The same of objects that have a heap of their own. */
+#define DW_COLUMNS_HEAP(X, heap, title, header)                                                   \
+	DW_COLUMN_OF_FILES(X, INSTANCES_##heap, title " Object Heap Instances Collected", header, \
+			   COUNT, OBJECTS_##heap, TOTAL)                                          \
+	DW_COLUMN_OF_FILES(X, BYTES_##heap, title " Object Heap Bytes Collected", NULL, COUNT,    \
+			   BYTES_##heap, TOTAL)
+
+/* Those alive before a range of time, and their change. */
+#define DW_COLUMNS_BEFORE(X, of, name, title, growth)                                           \
+	DW_COLUMN_OF_FILES(X, name##_BEFORE, title " Alive At Begin", NULL, COUNT, of##_BEFORE, \
+			   TOTAL)                                                               \
+	DW_COLUMN_OF_FILES(X, name##_GROWTH, title " Growth", growth, CHANGE, of##_BEFORE, GROWTH)
+
+/* How many of them survived it. */
+#define DW_COLUMNS_SURVIVED(X, of, name, title, least, most)                                       \
+	DW_COLUMN_OF_FILES(X, name##_LEAST, title " Surviving At Least", least, COUNT, of##_LEAST, \
+			   TOTAL)                                                                  \
+	DW_COLUMN_OF_FILES(X, name##_MOST, title " Surviving At Most", most, COUNT, of##_MOST,     \
+			   TOTAL)
 
 /* All columns but DWELL_COLUMN_END. */
 #define DW_COLUMNS(X)                                                                              \
@@ -78,26 +105,29 @@
 	DW_COLUMN_OF_ROW(X, BEGIN_TIME, "Begin Time", "Begin Time (ms)", TIME_NS)                  \
 	DW_COLUMN_OF_ROW(X, END_TIME, "End Time", "End Time (ms)", TIME_NS)                        \
 	DW_COLUMNS_BOTH(X, , "Samples", SAMPLES, COUNT, "Inclusive", "Incl %", "Exclusive",        \
-			"Excl %")                                                                  \
-	X(CALLS, "Number of Calls", "Calls", COUNT, CALLS, TOTAL, false)                           \
-	X(DISABLED, "Switched Off At", NULL, TIME_NS, COUNTED, BEGIN, false)                       \
-	X(COUNTED, "Calls Only Counted", NULL, COUNT, COUNTED, TOTAL, false)                       \
+			"Excl %", true, 40)                                                        \
+	X(CALLS, "Number of Calls", "Calls", COUNT, CALLS, TOTAL, false,                           \
+	  DWELL_IN_COUNTS | DWELL_IN_CALLS | DWELL_IN_OWN_CALLS, 1)                                \
+	X(DISABLED, "Switched Off At", NULL, TIME_NS, COUNTED, BEGIN, false, 0, 0)                 \
+	X(COUNTED, "Calls Only Counted", NULL, COUNT, COUNTED, TOTAL, false, 0, 0)                 \
 	X(PROBES_EXCLUSIVE, "Time Exclusive Probe Overhead", NULL, DURATION_NS, OVERHEAD, TOTAL,   \
-	  true)                                                                                    \
+	  true, DWELL_IN_COUNTS, 0)                                                                \
 	X(PROBES_INCLUSIVE, "Time Inclusive Probe Overhead", NULL, DURATION_NS, OVERHEAD, TOTAL,   \
-	  false)                                                                                   \
+	  false, DWELL_IN_COUNTS, 0)                                                               \
 	/* The program's own time, where calls are too short to be told. */                        \
 	X(AT_MOST, "Application Exclusive Time At Most", "At Most", DURATION_NS, APPLICATION,      \
-	  AT_MOST, true)                                                                           \
-	DW_COLUMNS_TIME(X, EI, "Elapsed Inclusive", "Elapsed Incl", "EI %", ELAPSED, false)        \
-	DW_COLUMNS_TIME(X, EE, "Elapsed Exclusive", "Elapsed Excl", "EE %", ELAPSED, true)         \
-	DW_COLUMNS_TIME(X, AI, "Application Inclusive", "App Incl", "AI %", APPLICATION, false)    \
-	DW_COLUMNS_TIME(X, AE, "Application Exclusive", "App Excl", "AE %", APPLICATION, true)     \
+	  AT_MOST, true, DWELL_IN_COUNTS | DWELL_IN_CALLS, 10)                                     \
+	DW_COLUMNS_TIME(X, EI, "Elapsed Inclusive", "Elapsed Incl", "EI %", ELAPSED, false, 1)     \
+	DW_COLUMNS_TIME(X, EE, "Elapsed Exclusive", "Elapsed Excl", "EE %", ELAPSED, true, 3)      \
+	DW_COLUMNS_TIME(X, AI, "Application Inclusive", "App Incl", "AI %", APPLICATION, false, 5) \
+	DW_COLUMNS_TIME(X, AE, "Application Exclusive", "App Excl", "AE %", APPLICATION, true, 7)  \
 	DW_COLUMNS_BOTH(X, BLOCKED_, "Blocked Time", BLOCKED, DURATION_NS, "Blocked Incl", "BI %", \
-			"Blocked Excl", "BE %")                                                    \
-	X(SWITCHES, "Context Switches", "Switches", COUNT, SWITCHES, TOTAL, true)                  \
-	X(IO_CALLS, "I/O Calls", NULL, COUNT, IO_CALLS, TOTAL, true)                               \
-	X(BLOCKING_CALLS, "Blocking Calls", NULL, COUNT, BLOCKING_CALLS, TOTAL, true)              \
+			"Blocked Excl", "BE %", true, 20)                                          \
+	X(SWITCHES, "Context Switches", "Switches", COUNT, SWITCHES, TOTAL, true,                  \
+	  DWELL_IN_FILES | DWELL_IN_OWN_CALLS, 27)                                                 \
+	X(IO_CALLS, "I/O Calls", NULL, COUNT, IO_CALLS, TOTAL, true, DWELL_IN_FILES, 0)            \
+	X(BLOCKING_CALLS, "Blocking Calls", NULL, COUNT, BLOCKING_CALLS, TOTAL, true,              \
+	  DWELL_IN_FILES, 0)                                                                       \
 	/* How an activation's time divides, beside its own application time. */                   \
 	DW_COLUMN_OF_ROW(X, CALLEES, "Callees Application Time", "In Callees", DURATION_NS)        \
 	DW_COLUMN_OF_ROW(X, IO, "I/O Time", "I/O", DURATION_NS)                                    \
@@ -105,21 +135,28 @@
 	DW_COLUMN_OF_ROW(X, SWITCHED, "Switched Away Time", "Switched", DURATION_NS)               \
 	/* What the memory method counts. */                                                       \
 	DW_COLUMNS_BOTH(X, ALLOCS_, "Allocations", OBJECTS, COUNT, "Incl Allocs", NULL,            \
-			"Excl Allocs", NULL)                                                       \
+			"Excl Allocs", NULL, false, 62)                                            \
 	DW_COLUMNS_BOTH(X, BYTES_, "Bytes", BYTES, COUNT, "Incl Bytes", "Incl %", "Excl Bytes",    \
-			"Excl %")                                                                  \
+			"Excl %", true, 60)                                                        \
 	/* How far off estimates of bytes may be, of samples only. */                              \
-	X(BYTES_INCLUSIVE_ERROR, "Inclusive Bytes Error", "± 95 %", COUNT, BYTES, ERROR, false)    \
-	X(BYTES_EXCLUSIVE_ERROR, "Exclusive Bytes Error", "± 95 %", COUNT, BYTES, ERROR, true)     \
-	X(BYTES_ERROR, "Total Bytes Error", "± 95 %", COUNT, BYTES, ERROR, false)                  \
-	X(INSTANCES, "Instances", NULL, COUNT, OBJECTS, TOTAL, false)                              \
-	X(INSTANCES_PCT, "Total Instances %", NULL, PERCENT, OBJECTS, PERCENT, false)              \
+	X(BYTES_INCLUSIVE_ERROR, "Inclusive Bytes Error", "± 95 %", COUNT, BYTES, ERROR, false,    \
+	  DWELL_IN_FILES | DWELL_IN_TABLES, 67)                                                    \
+	X(BYTES_EXCLUSIVE_ERROR, "Exclusive Bytes Error", "± 95 %", COUNT, BYTES, ERROR, true,     \
+	  DWELL_IN_FILES | DWELL_IN_TABLES, 63)                                                    \
+	X(BYTES_ERROR, "Total Bytes Error", "± 95 %", COUNT, BYTES, ERROR, false, 0, 0)            \
+	X(INSTANCES, "Instances", NULL, COUNT, OBJECTS, TOTAL, false, 0, 0)                        \
+	X(INSTANCES_PCT, "Total Instances %", NULL, PERCENT, OBJECTS, PERCENT, false, 0, 0)        \
+	X(BYTES, "Total Bytes Allocated", "Bytes", COUNT, BYTES, TOTAL, false, 0, 0)               \
+	X(BYTES_PCT, "Total Bytes %", "Bytes %", PERCENT, BYTES, PERCENT, false, 0, 0)             \
 	DW_COLUMNS_LIFE(X, OBJECTS, INSTANCES, "Instances", "Died Gen 0", "Gen 1", "Gen 2",        \
-			"Large", "Pinned", "Alive", NULL, NULL, NULL)                              \
-	X(BYTES, "Total Bytes Allocated", "Bytes", COUNT, BYTES, TOTAL, false)                     \
-	X(BYTES_PCT, "Total Bytes %", "Bytes %", PERCENT, BYTES, PERCENT, false)                   \
-	DW_COLUMNS_LIFE(X, BYTES, BYTES, "Bytes", NULL, NULL, NULL, NULL, NULL, "Alive Bytes",     \
-			"Growth", "Survived Min", "Max")                                           \
+			"Alive")                                                                   \
+	DW_COLUMNS_LIFE(X, BYTES, BYTES, "Bytes", NULL, NULL, NULL, "Alive Bytes")                 \
+	DW_COLUMNS_HEAP(X, LARGE, "Large", "Large")                                                \
+	DW_COLUMNS_HEAP(X, PINNED, "Pinned", "Pinned")                                             \
+	DW_COLUMNS_BEFORE(X, OBJECTS, INSTANCES, "Instances", NULL)                                \
+	DW_COLUMNS_BEFORE(X, BYTES, BYTES, "Bytes", "Growth")                                      \
+	DW_COLUMNS_SURVIVED(X, OBJECTS, INSTANCES, "Instances", NULL, NULL)                        \
+	DW_COLUMNS_SURVIVED(X, BYTES, BYTES, "Bytes", "Survived Min", "Max")                       \
 	DW_COLUMN_OF_ROW(X, CLASS_NAME, "Class Name", NULL, TEXT)                                  \
 	/* Garbage collections. */                                                                 \
 	DW_COLUMN_OF_ROW(X, GC_NUMBER, "GC Number", "GC", NUMBER)                                  \
@@ -159,6 +196,16 @@ enum dw_aspect {
 	DWELL_ASPECT_BEGIN,   /* since when there are any */
 };
 
+/* Where views show a column of values that their profile has: its groups. */
+enum dw_shown {
+	DWELL_IN_COUNTS = 1, /* DWELL_COLUMN_COUNTS, */
+	DWELL_IN_FILES = 2,  /* DWELL_COLUMN_VALUES, */
+	DWELL_IN_TABLES = 4, /* DWELL_COLUMN_DEFAULT_VALUES, */
+	DWELL_IN_OWN = 8,    /* DWELL_COLUMN_DEFAULT_OWN_VALUES; */
+	DWELL_IN_CALLS = 16, /* these two where calls were measured */
+	DWELL_IN_OWN_CALLS = 32,
+};
+
 enum dw_cell_kind {
 	DWELL_CELL_EMPTY = 0, /* no value: not the same as 0 */
 	DWELL_CELL_TEXT,
@@ -181,6 +228,8 @@ struct dw_column_info {
 	enum dw_measure measure; /* DWELL_MEASURE_NONE: about the row, not what was measured */
 	enum dw_aspect aspect;
 	bool exclusive; /* the row's alone */
+	uint8_t shown;	/* enum dw_shown: groups that it is in */
+	uint8_t rank;	/* in those of tables */
 };
 
 extern const struct dw_column_info dw_columns[DWELL_COLUMNS_N];

@@ -120,58 +120,25 @@ static bool is_inclusive(enum dw_column column)
 	       column == dw_columns_lead(DWELL_MEASURE_BYTES, false);
 }
 
-/* Rows that are sorted by their values alone need not be put together: shares are in the order of
- * what they are shares of. Whether it was so. */
-static bool fill_by_values(const struct dw_view *v, enum dw_column column, struct entry *e)
-{
-	const struct dw_values *values;
-	bool is_exclusive = dw_column_info(column)->exclusive;
-
-	if (!v->ops->values || !(dw_column_is_value(column) || is_inclusive(column)))
-		return false;
-	values = v->ops->values(v, e->item);
-	e->inclusive = values->inclusive;
-	e->exclusive = values->exclusive;
-	e->key = is_exclusive ? values->exclusive : values->inclusive;
-	return true;
-}
-
-static int fill_entry(const struct dw_view *v, struct entry *e, struct dw_buf *scratch)
-{
-	enum dw_column column = sort_column(v);
-	struct dw_row row = {0};
-	struct dw_cell cell;
-
-	if (v->request.by_first_call && v->ops->first) {
-		e->key = v->ops->first(v, e->item);
-		return 0;
-	}
-	if (fill_by_values(v, column, e)) {
-		if (is_falling(v, column))
-			e->key = UINT64_MAX - e->key;
-		return 0;
-	}
-	v->ops->row(v, e->item, &scratch[0], &row);
-	dw_view_cell(v, &row, column, &scratch[1], &cell);
-	e->inclusive = row.values.inclusive;
-	e->exclusive = row.values.exclusive;
-	if (dw_column_info(column)->kind == DWELL_CELL_TEXT) {
-		e->text = strdup(cell.kind ? cell.text : "");
-		return e->text ? 0 : -ENOMEM;
-	}
-	e->key = numeric_key(&cell);
-	if (is_falling(v, column))
-		e->key = UINT64_MAX - e->key;
-	return 0;
-}
-
-/* Room for sorting, kept from one list to the next. */
+/* How to sort, and room for it, kept from one list to the next. */
 struct sorter {
 	const struct dw_view *view;
+	enum dw_column column;
+	/* Rows that are sorted by their values alone need not be put together: shares are in the
+	 * order of what they are shares of. */
+	bool by_values;
 	struct entry *entries;
 	size_t cap;
 	struct dw_buf scratch[2];
 };
+
+static struct sorter sorter_of(const struct dw_view *v)
+{
+	enum dw_column column = sort_column(v);
+	bool by_values = v->ops->values && (dw_column_is_value(column) || is_inclusive(column));
+
+	return (struct sorter){.view = v, .column = column, .by_values = by_values};
+}
 
 static void sorter_release(struct sorter *s)
 {
@@ -180,18 +147,50 @@ static void sorter_release(struct sorter *s)
 	dw_buf_release(&s->scratch[1]);
 }
 
+static int fill_entry(struct sorter *s, struct entry *e)
+{
+	const struct dw_view *v = s->view;
+	const struct dw_column_info *column = dw_column_info(s->column);
+	const struct dw_values *values;
+	struct dw_row row = {0};
+	struct dw_cell cell;
+
+	if (v->request.by_first_call && v->ops->first) {
+		e->key = v->ops->first(v, e->item);
+		return 0;
+	}
+	if (s->by_values) {
+		values = v->ops->values(v, e->item);
+		e->key = column->exclusive ? values->exclusive : values->inclusive;
+	} else {
+		v->ops->row(v, e->item, &s->scratch[0], &row);
+		dw_view_cell(v, &row, s->column, &s->scratch[1], &cell);
+		values = &row.values;
+		e->key = numeric_key(&cell);
+	}
+	e->inclusive = values->inclusive;
+	e->exclusive = values->exclusive;
+	if (column->kind == DWELL_CELL_TEXT) {
+		e->text = strdup(cell.kind ? cell.text : "");
+		return e->text ? 0 : -ENOMEM;
+	}
+	if (is_falling(v, s->column))
+		e->key = UINT64_MAX - e->key;
+	return 0;
+}
+
 /* Sort @n places of the view's items. */
 static int sort_places(struct sorter *s, uint32_t *places, size_t n)
 {
 	const struct dw_view *v = s->view;
-	bool texts = dw_column_info(sort_column(v))->kind == DWELL_CELL_TEXT;
+	bool texts = dw_column_info(s->column)->kind == DWELL_CELL_TEXT;
 	size_t filled = 0;
 	int rc = s->cap < n ? dw_vec_grow((void **)&s->entries, &s->cap, n, sizeof *s->entries) : 0;
 
 	for (; filled < n && !rc; filled++) {
 		s->entries[filled] =
 			(struct entry){.item = v->items[places[filled]], .place = places[filled]};
-		rc = fill_entry(v, &s->entries[filled], s->scratch);
+		rc = fill_entry(s, &s->entries[filled]);
 	}
 	if (!rc && n)
 		qsort(s->entries, n, sizeof *s->entries,
@@ -207,7 +206,7 @@ static int sort_places(struct sorter *s, uint32_t *places, size_t n)
 
 int dw_order_sort(struct dw_view *v, size_t first, size_t n)
 {
-	__attribute__((cleanup(sorter_release))) struct sorter s = {.view = v};
+	__attribute__((cleanup(sorter_release))) struct sorter s = sorter_of(v);
 	dw_auto_free uint32_t *places = malloc((n + 1) * sizeof *places);
 	int rc = places ? 0 : -ENOMEM;
 
@@ -274,7 +273,7 @@ static int push_family(struct waiting *w, struct sorter *s, const struct familie
 static int write_tree(const struct dw_view *v, const struct families *f, size_t max, uint32_t *out,
 		      size_t *written)
 {
-	__attribute__((cleanup(sorter_release))) struct sorter s = {.view = v};
+	__attribute__((cleanup(sorter_release))) struct sorter s = sorter_of(v);
 	struct waiting w = {0};
 	size_t n = 0;
 	int rc = push_family(&w, &s, f, v->n);

@@ -241,6 +241,19 @@ static bool same_codes(const struct dw_codes *a, const struct dw_codes *b)
 	return same;
 }
 
+static bool same_extras(const struct dw_extras *a, const struct dw_extras *b)
+{
+	bool same = a->rows.n == b->rows.n;
+
+	for (size_t i = 0; same && i < a->rows.n; i++) {
+		const struct dw_extra *x = &a->rows.v[i], *y = &b->rows.v[i];
+
+		same = x->begin_ns == y->begin_ns && x->span_ns == y->span_ns && x->n == y->n &&
+		       x->thread == y->thread && x->stack == y->stack && x->measure == y->measure;
+	}
+	return same;
+}
+
 const char *recorded_difference(const struct dw_profile *a, const struct dw_profile *b)
 {
 	if (!same_strings(&a->strings, &b->strings))
@@ -259,8 +272,8 @@ const char *recorded_difference(const struct dw_profile *a, const struct dw_prof
 		return "stacks";
 	if (!same_samples(&a->samples, &b->samples))
 		return "samples";
-	if (!SAME_ROWS(a, b, waits))
-		return "waits";
+	if (!same_extras(&a->extras, &b->extras))
+		return "extras";
 	if (!SAME_ROWS(a, b, functions))
 		return "functions";
 	if (!SAME_ROWS(a, b, locations) || a->locations.first.n != b->locations.first.n)

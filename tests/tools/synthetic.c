@@ -1,6 +1,8 @@
 /* Synthetic profiles; see synthetic.h. */
 #include "synthetic.h"
 
+#include "model/measure.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,10 +161,11 @@ int synthetic_samples(const struct synthetic *s, const uint32_t *leaves, uint32_
 		uint32_t stack =
 			i < s->stacks ? leaves[i] : leaves[skewed_below(&random, s->stacks)];
 
-		struct dw_wait wait = {time, period, period / 2, thread, stack};
+		struct dw_extra wait = {time,	period, period / 2,
+					thread, stack,	DWELL_MEASURE_BLOCKED};
 
 		if (dw_samples_add(&p->samples, time, thread, stack) ||
-		    (s->waits && i % 4 == 0 && dw_vec_push(&p->waits.rows, wait)))
+		    (s->waits && i % 4 == 0 && dw_vec_push(&p->extras.rows, wait)))
 			return -ENOMEM;
 	}
 	return 0;

@@ -9,10 +9,16 @@
 #include <stdbool.h>
 #include <string.h>
 
+/* The main measure of @node of @t, an index. Borrowed. */
+static inline struct dw_values *rows_node_values(const struct dw_totals *t, size_t node)
+{
+	return dw_amounts_common(&t->node_amounts, node, t->main);
+}
+
 /* Whether node @a of @t stands above its sibling @b. */
 static inline bool rows_before(const struct dw_totals *t, uint32_t a, uint32_t b)
 {
-	const struct dw_values *x = dw_totals_node_values(t, a), *y = dw_totals_node_values(t, b);
+	const struct dw_values *x = rows_node_values(t, a), *y = rows_node_values(t, b);
 
 	if (x->inclusive != y->inclusive)
 		return x->inclusive > y->inclusive;
@@ -59,7 +65,7 @@ static inline bool rows_agree(const struct dw_totals *all, const struct dw_total
 
 		if (a->process != b->process || a->function != b->function ||
 		    a->level != b->level ||
-		    memcmp(dw_totals_node_values(all, want[i]), dw_totals_node_values(some, got[i]),
+		    memcmp(rows_node_values(all, want[i]), rows_node_values(some, got[i]),
 			   sizeof(struct dw_values)))
 			return false;
 	}

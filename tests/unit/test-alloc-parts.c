@@ -6,6 +6,7 @@
  * one profile has all of them whole, one has some by parts.
  */
 #include "check.h"
+#include "rows.h"
 
 #include "analysis/totals.h"
 #include "maker.h"
@@ -163,8 +164,7 @@ TEST(parts_have_the_sums_of_stacks)
 		CHECK_INT(b.stacks_cut, cut);
 		dw_vec_each(n, &b.nodes)
 			if (n->function == (uint32_t)DWELL_FUNCTION_CUT && n->level == 1)
-				CHECK_INT(dw_totals_node_values(&b, (size_t)(n - b.nodes.v))
-						  ->inclusive,
+				CHECK_INT(rows_node_values(&b, (size_t)(n - b.nodes.v))->inclusive,
 					  24 * cut);
 		dw_totals_release(&a);
 		dw_totals_release(&b);

@@ -136,7 +136,9 @@ TEST(samples_and_waits_beside_objects_count_for_nothing)
 	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_ALL, &w.t), 0);
 	functions_n = w.t.functions.n;
 	CHECK_INT(dw_samples_add(&w.p.samples, 5, w.one, 1), 0);
-	CHECK_INT(dw_vec_push(&w.p.waits.rows, (struct dw_wait){1, 2, 2, w.one, 1}), 0);
+	CHECK_INT(dw_vec_push(&w.p.extras.rows,
+			      (struct dw_extra){1, 2, 2, w.one, 1, DWELL_MEASURE_BLOCKED}),
+		  0);
 	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_ALL, &w.t), 0);
 	CHECK_INT(w.t.functions.n, functions_n);
 	CHECK_STR(function(&w, 1, w.main), "18 1020 / 0 0, 9 3 6");
@@ -222,8 +224,8 @@ TEST(call_tree)
 	make = child(&w, main_, w.make);
 	CHECK_STR(node(&w, make), "13 520 / 2 80, 4 3 6");
 	CHECK_STR(node(&w, child(&w, make, w.make)), "11 440 / 11 440, 4 3 4");
-	CHECK_INT(dw_totals_node_values(&w.t, make)->inclusive, 520);
-	CHECK_INT(dw_totals_node_values(&w.t, make)->exclusive, 80);
+	CHECK_INT(rows_node_values(&w.t, make)->inclusive, 520);
+	CHECK_INT(rows_node_values(&w.t, make)->exclusive, 80);
 	release(&w);
 }
 

@@ -167,8 +167,8 @@ static struct dw_values sum_of_nodes(const struct dw_totals *t)
 	struct dw_values sum = {0};
 
 	for (size_t i = 0; i < t->nodes.n; i++) {
-		sum.inclusive += dw_totals_node_values(t, i)->inclusive;
-		sum.exclusive += dw_totals_node_values(t, i)->exclusive;
+		sum.inclusive += rows_node_values(t, i)->inclusive;
+		sum.exclusive += rows_node_values(t, i)->exclusive;
 	}
 	return sum;
 }
@@ -243,14 +243,14 @@ TEST(tree_equals_the_paths_of_the_samples)
 			uint32_t up = (uint32_t)at;
 
 			CHECK_INT(t.nodes.v[at].level, k);
-			dw_totals_node_values(&t, at)->inclusive--;
+			rows_node_values(&t, at)->inclusive--;
 			if (k == n)
 				break;
 			for (at = up + 1;
 			     t.nodes.v[at].parent != up || t.nodes.v[at].function != list[k];)
 				at++;
 		}
-		dw_totals_node_values(&t, at)->exclusive--;
+		rows_node_values(&t, at)->exclusive--;
 	}
 	CHECK_INT(sum_of_nodes(&t).exclusive, 0);
 	CHECK_INT(sum_of_nodes(&t).inclusive, 0);
@@ -283,8 +283,7 @@ TEST(tree_below_a_function_holds_its_inclusive_value)
 		dw_vec_each(n, &t.nodes)
 			if (!n->level) {
 				CHECK_INT(n->function, f);
-				roots += dw_totals_node_values(&t, (size_t)(n - t.nodes.v))
-						 ->inclusive;
+				roots += rows_node_values(&t, (size_t)(n - t.nodes.v))->inclusive;
 			}
 		dw_vec_each(row, &flat.functions)
 			want += row->function == f ? OF(flat, row)->inclusive : 0;
@@ -406,7 +405,7 @@ TEST(trim_hides_and_fold_joins)
 /* Whether node @i has two percent of all samples. */
 static bool is_heavy(const struct dw_totals *t, size_t i)
 {
-	return dw_totals_node_values(t, i)->inclusive * 100 >= 2 * t->all[DWELL_MEASURE_SAMPLES];
+	return rows_node_values(t, i)->inclusive * 100 >= 2 * t->all[DWELL_MEASURE_SAMPLES];
 }
 
 TEST(focus_leaves_out_what_nobody_asked_for)
@@ -433,9 +432,8 @@ TEST(focus_leaves_out_what_nobody_asked_for)
 	CHECK_INT(dw_hot_path_find(&some, &got), 0);
 	CHECK_INT(got.nodes.n, want.nodes.n);
 	for (size_t i = 0; i < want.nodes.n; i++)
-		CHECK(!memcmp(dw_totals_node_values(&all, want.nodes.v[i]),
-			      dw_totals_node_values(&some, got.nodes.v[i]),
-			      sizeof(struct dw_values)));
+		CHECK(!memcmp(rows_node_values(&all, want.nodes.v[i]),
+			      rows_node_values(&some, got.nodes.v[i]), sizeof(struct dw_values)));
 	dw_hot_path_release(&want);
 	dw_hot_path_release(&got);
 

@@ -521,6 +521,38 @@ TEST(place_of_a_stack_that_was_not_copied)
 	CHECK_INT(in.sampler.uncopied, 1);
 }
 
+/* Samples of events beside come with an identity, and are no samples. */
+static enum dw_measure measure_of(void *ctx, const struct dw_perf_sample *sample)
+{
+	return sample->event == *(const uint64_t *)ctx ? DWELL_MEASURE_BLOCKED
+						       : DWELL_MEASURE_SAMPLES;
+}
+
+TEST(samples_of_events_beside_are_rows_of_their_measure)
+{
+	dw_auto(dw_profile) p = DW_PROFILE_INIT;
+	dw_auto(dw_dispatcher) in;
+	struct dw_perf_record r = {.type = PERF_RECORD_SAMPLE, .time_ns = 20, .pid = 10, .tid = 10};
+	uint64_t beside = 7;
+
+	dw_dispatcher_init(&in, &p, NULL, true);
+	CHECK_INT(dw_track_command(&in.track, 10), 0);
+	in.sampler.measure_of = measure_of;
+	in.sampler.ctx = &beside;
+	r.sample.abi = PERF_SAMPLE_REGS_ABI_64;
+	r.sample.stack_bytes = 8;
+	r.sample.stack = (const uint8_t *)&beside;
+	for (r.sample.event = 6; r.sample.event < 9; r.sample.event++)
+		CHECK_INT(dw_dispatcher_take(&in, &r, false), 0);
+	CHECK_INT(in.sampler.kept, 2);
+	CHECK_INT(p.samples.n, 2);
+	CHECK_INT(p.extras.rows.n, 1);
+	CHECK_INT(p.extras.rows.v[0].measure, DWELL_MEASURE_BLOCKED);
+	CHECK_INT(p.extras.rows.v[0].begin_ns, 20);
+	CHECK_INT(p.extras.rows.v[0].n, 1);
+	CHECK_INT(p.extras.rows.v[0].thread, p.samples.thread[0]);
+}
+
 /* Whether /proc tells something new by @line. */
 static bool is_new_mapping(struct dw_dispatcher *in, const char *line)
 {

@@ -4,7 +4,9 @@
 
 #include "session/read.h"
 #include "base/buf.h"
+#include "model/measure.h"
 #include "recorded.h"
+#include "session/columns.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,6 +54,34 @@ TEST(partial_round_trip)
 	dw_profile_release(&want);
 }
 
+/* Waits alone are written as ever. */
+TEST(extras_name_their_measure)
+{
+	const struct dw_extra rows[] = {{5, 4, 3, 1, 0, DWELL_MEASURE_BLOCKED},
+					{6, 0, 7, 1, 0, DWELL_MEASURE_DRAWS}};
+	const struct dw_columns columns = dw_layout_of(DWELL_CHUNK_EXTRAS);
+	uint64_t limits[DWELL_LIMITS];
+
+	for (int i = 0; i < DWELL_LIMITS; i++)
+		limits[i] = 1;
+	for (size_t n = 1; n <= 2; n++) {
+		struct dw_buf raw = DW_BUF_INIT;
+		struct dw_extra got[2];
+		struct dw_cursor c;
+
+		dw_columns_put(&raw, &columns, rows, n, 0);
+		dw_cursor_init(&c, raw.data, raw.len);
+		dw_columns_take(&c, &columns, got, n, 0, limits);
+		CHECK(!c.failed && !dw_cursor_left(&c));
+		CHECK(n > 1 || raw.len == 5);
+		for (size_t i = 0; i < n; i++) {
+			CHECK_INT(got[i].n, rows[i].n);
+			CHECK_INT(got[i].measure, rows[i].measure);
+		}
+		dw_buf_release(&raw);
+	}
+}
+
 TEST(waits_round_trip)
 {
 	struct dw_profile got = DW_PROFILE_INIT, want = DW_PROFILE_INIT;
@@ -61,7 +91,7 @@ TEST(waits_round_trip)
 	CHECK_INT(recorded_session(&waits, "w.dwell", 3, true, &err), 0);
 	CHECK_INT(dw_session_load("w.dwell", &got, NULL, &err), 0);
 	CHECK_INT(recorded_expect(&waits, true, &want), 0);
-	CHECK_INT(got.waits.rows.n, waits.samples / 4);
+	CHECK_INT(got.extras.rows.n, waits.samples / 4);
 	CHECK_STR(recorded_difference(&got, &want), "none");
 	CHECK_INT(recorded_query("w.dwell", "SELECT sum(exclusive_blocked_time) FROM functions"),
 		  ns);

@@ -60,7 +60,7 @@ TEST(of_several_starts_the_one_seen_most_counts)
 	struct dw_profile p = DW_PROFILE_INIT;
 	uint32_t program = mk_module(&p, "prog"), loader = mk_module(&p, "ld-linux-x86-64.so.2");
 	uint32_t thread = mk_process(&p, 9, "prog"), constructor[2], cut[2], run;
-	struct dw_wait wait = {.blocked_ns = 1, .thread = thread};
+	struct dw_extra wait = {.n = 1, .thread = thread};
 
 	constructor[0] = frame_of(&p, loader, "call_init");
 	constructor[1] = frame_of(&p, program, "set_up");
@@ -75,7 +75,7 @@ TEST(of_several_starts_the_one_seen_most_counts)
 	/* waits count as well */
 	wait.stack = mk_stack(&p, constructor, 2);
 	for (int i = 0; i < 2; i++)
-		if (dw_vec_push(&p.waits.rows, wait))
+		if (dw_vec_push(&p.extras.rows, wait))
 			abort();
 	dw_find_thread_starts(&p);
 	CHECK_STR(start_name(&p, thread), "set_up");

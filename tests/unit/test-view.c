@@ -239,7 +239,7 @@ TEST(rows_of_waits_sort_by_samples_where_nobody_waited)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
 	struct dw_totals t = {0};
-	struct dw_wait wait = {.span_ns = 9, .blocked_ns = 9};
+	struct dw_extra wait = {.span_ns = 9, .n = 9, .measure = DWELL_MEASURE_BLOCKED};
 
 	make_three(&p);
 	CHECK_INT(dw_facts_set_text(&p.facts, "off_cpu", "switches"), 0);
@@ -256,7 +256,7 @@ TEST(rows_of_waits_sort_by_samples_where_nobody_waited)
 		dw_totals_release(&t);
 		wait.thread = 1;
 		wait.stack = p.samples.stack[p.samples.n - 1];
-		CHECK_INT(dw_vec_push(&p.waits.rows, wait), 0);
+		CHECK_INT(dw_vec_push(&p.extras.rows, wait), 0);
 	}
 	dw_profile_release(&p);
 }

@@ -1,9 +1,11 @@
 /* Waits: their aggregators, and what a range of time and a filter make of them. */
 #include "check.h"
+#include "rows.h"
 
 #include "analysis/totals.h"
 #include "collect/waits/aggregator.h"
 #include "collect/waits/waits.h"
+#include "model/worth.h"
 
 #include <errno.h>
 
@@ -14,14 +16,14 @@ static uint64_t blocked_on(const struct dw_profile *p, uint32_t stack)
 {
 	uint64_t ns = 0;
 
-	dw_vec_each(w, &p->waits.rows)
-		ns += w->stack == stack ? w->blocked_ns : 0;
+	dw_vec_each(w, &p->extras.rows)
+		ns += w->stack == stack ? w->n : 0;
 	return ns;
 }
 
-static struct dw_wait wait_of(uint64_t begin_ns, uint64_t ns, uint32_t stack)
+static struct dw_extra wait_of(uint64_t begin_ns, uint64_t ns, uint32_t stack)
 {
-	return (struct dw_wait){begin_ns, ns, ns, 1, stack};
+	return (struct dw_extra){begin_ns, ns, ns, 1, stack, DWELL_MEASURE_BLOCKED};
 }
 
 /* A thread that ran at the last look, and ended: what it had waited before is told, but for the
@@ -58,14 +60,14 @@ TEST(neighbours_are_one_row)
 	struct dw_wait_aggregator b = {0};
 
 	for (uint64_t i = 0; i < 50; i++) {
-		struct dw_wait w = wait_of(i * MS, MS / 2, 7);
+		struct dw_extra w = wait_of(i * MS, MS / 2, 7);
 
 		CHECK_INT(dw_wait_aggregator_seen(&b, &p, &w), 0);
 	}
 	CHECK_INT(dw_wait_aggregator_flush(&b, &p, 1, 50 * MS, true), 0);
-	CHECK_INT(p.waits.rows.n, 1);
-	CHECK_INT(p.waits.rows.v[0].blocked_ns, 25 * MS);
-	CHECK_INT(p.waits.rows.v[0].span_ns, 49 * MS + MS / 2);
+	CHECK_INT(p.extras.rows.n, 1);
+	CHECK_INT(p.extras.rows.v[0].n, 25 * MS);
+	CHECK_INT(p.extras.rows.v[0].span_ns, 49 * MS + MS / 2);
 	dw_profile_release(&p);
 }
 
@@ -73,13 +75,13 @@ TEST(long_and_other_waits_are_their_own)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
 	struct dw_wait_aggregator b = {0};
-	struct dw_wait rows[] = {wait_of(0, 500 * MS, 7), wait_of(501 * MS, 500 * MS, 7),
-				 wait_of(1002 * MS, MS, 8)};
+	struct dw_extra rows[] = {wait_of(0, 500 * MS, 7), wait_of(501 * MS, 500 * MS, 7),
+				  wait_of(1002 * MS, MS, 8)};
 
 	for (int i = 0; i < 3; i++)
 		CHECK_INT(dw_wait_aggregator_seen(&b, &p, &rows[i]), 0);
 	CHECK_INT(dw_wait_aggregator_flush(&b, &p, 1, 2000 * MS, true), 0);
-	CHECK_INT(p.waits.rows.n, 3);
+	CHECK_INT(p.extras.rows.n, 3);
 	CHECK_INT(blocked_on(&p, 7), 1000 * MS);
 	CHECK_INT(blocked_on(&p, 8), MS);
 	dw_profile_release(&p);
@@ -110,7 +112,7 @@ TEST(nobody_saw_anything)
 
 	dw_wait_aggregator_unseen(&b, 0, 30 * MS);
 	CHECK_INT(dw_wait_aggregator_flush(&b, &p, 1, 5000 * MS, false), 0);
-	CHECK_INT(p.waits.rows.n, 0); /* somebody may still */
+	CHECK_INT(p.extras.rows.n, 0); /* somebody may still */
 	CHECK_INT(dw_wait_aggregator_flush(&b, &p, 1, 5000 * MS, true), 0);
 	CHECK_INT(blocked_on(&p, 0), 30 * MS);
 	CHECK_INT(b.nameless_ns, 30 * MS);
@@ -128,25 +130,29 @@ TEST(many_stacks)
 	for (uint32_t i = 1; i <= 3 * DWELL_WAIT_STACKS; i++)
 		dw_wait_aggregator_note(&b, i, MS, 4 * MS);
 	CHECK_INT(dw_wait_aggregator_flush(&b, &p, 1, 100 * MS, true), 0);
-	dw_vec_each(w, &p.waits.rows)
-		ns += w->blocked_ns;
+	dw_vec_each(w, &p.extras.rows)
+		ns += w->n;
 	CHECK_INT(ns, 100 * MS);
 	dw_profile_release(&p);
 }
 
 TEST(ranges_cut_waits)
 {
-	struct dw_wait w = {100, 100, 50, 1, 0};
-	struct dw_wait hostile = {UINT64_MAX - 5, UINT64_MAX, UINT64_MAX, 1, 0};
+	struct dw_extra w = {100, 100, 50, 1, 0, DWELL_MEASURE_BLOCKED};
+	struct dw_extra moment = {.begin_ns = 100, .n = 3};
+	struct dw_extra hostile = {UINT64_MAX - 5, UINT64_MAX, UINT64_MAX, 1, 0, 0};
 
-	CHECK_INT(dw_wait_within(&w, 0, 0), 50);
-	CHECK_INT(dw_wait_within(&w, 150, 0), 25);
-	CHECK_INT(dw_wait_within(&w, 0, 110), 5);
-	CHECK_INT(dw_wait_within(&w, 120, 140), 10);
-	CHECK_INT(dw_wait_within(&w, 200, 0), 0);
-	CHECK_INT(dw_wait_within(&w, 0, 100), 0);
-	CHECK_INT(dw_wait_within(&hostile, 0, 10), 0);
-	CHECK(dw_wait_within(&hostile, 0, 0) <= hostile.blocked_ns);
+	CHECK_INT(dw_extra_within(&w, 0, 0), 50);
+	CHECK_INT(dw_extra_within(&w, 150, 0), 25);
+	CHECK_INT(dw_extra_within(&w, 0, 110), 5);
+	CHECK_INT(dw_extra_within(&w, 120, 140), 10);
+	CHECK_INT(dw_extra_within(&w, 200, 0), 0);
+	CHECK_INT(dw_extra_within(&w, 0, 100), 0);
+	CHECK_INT(dw_extra_within(&moment, 100, 101), 3);
+	CHECK_INT(dw_extra_within(&moment, 101, 0), 0);
+	CHECK_INT(dw_extra_within(&moment, 0, 100), 0);
+	CHECK_INT(dw_extra_within(&hostile, 0, 10), 0);
+	CHECK(dw_extra_within(&hostile, 0, 0) <= hostile.n);
 }
 
 /* One process of one thread, with a stack of two functions and one of the outer alone. */
@@ -176,18 +182,18 @@ TEST(samples_and_waits_are_apart)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
 	struct dw_totals t = {0};
-	struct dw_wait inner = wait_of(0, 30, 2), outer = wait_of(100, 10, 1);
+	struct dw_extra inner = wait_of(0, 30, 2), outer = wait_of(100, 10, 1);
 
 	CHECK_INT(make_profile(&p), 0);
 	CHECK_INT(dw_samples_add(&p.samples, 5, 1, 2), 0);
 	CHECK_INT(dw_samples_add(&p.samples, 6, 1, 1), 0);
-	CHECK_INT(dw_vec_push(&p.waits.rows, inner) | dw_vec_push(&p.waits.rows, outer), 0);
+	CHECK_INT(dw_vec_push(&p.extras.rows, inner) | dw_vec_push(&p.extras.rows, outer), 0);
 	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &t), 0);
 	CHECK(dw_totals_has_waits(&t));
 	CHECK_INT(t.all[DWELL_MEASURE_SAMPLES], 2);
 	CHECK_INT(t.all[DWELL_MEASURE_BLOCKED], 40);
-	CHECK_INT(dw_totals_node_values(&t, 0)->inclusive, 2);
-	CHECK_INT(dw_totals_node_waits(&t, 0).inclusive, 40);
+	CHECK_INT(rows_node_values(&t, 0)->inclusive, 2);
+	CHECK_INT(dw_amounts_common(&t.node_amounts, 0, DWELL_MEASURE_BLOCKED)->inclusive, 40);
 	CHECK_INT(dw_totals_values(&t, t.threads.v[0].amounts)->exclusive, 2);
 	CHECK_INT(waits_of(&t, t.threads.v[0].amounts)->exclusive, 40);
 	CHECK_INT(t.instructions.n, 2);
@@ -203,20 +209,71 @@ TEST(samples_and_waits_are_apart)
 	dw_profile_release(&p);
 }
 
+/* Rows name their measure, and who recorded tells which ones there are. */
+TEST(extras_of_measures_that_nobody_told_of_count_for_nothing)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_totals t = {0};
+	struct dw_extra wait = wait_of(0, 30, 2), other = wait_of(0, 5, 2);
+
+	other.measure = DWELL_MEASURE_CALLS;
+	CHECK_INT(make_profile(&p), 0);
+	CHECK_INT(dw_vec_push(&p.extras.rows, wait) | dw_vec_push(&p.extras.rows, other), 0);
+	CHECK_INT(dw_profile_measures_add(&p, DWELL_MEASURE_CALLS), 0);
+	CHECK_INT(dw_profile_measures(&p), 1 << DWELL_MEASURE_SAMPLES);
+	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &t), 0);
+	CHECK_INT(t.functions.n, 0);
+	dw_totals_release(&t);
+	t = (struct dw_totals){0};
+	CHECK_INT(dw_profile_measures_add(&p, DWELL_MEASURE_BLOCKED), 0);
+	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &t), 0);
+	CHECK_INT(t.all[DWELL_MEASURE_BLOCKED], 30);
+	CHECK_INT(t.all[DWELL_MEASURE_CALLS], 0);
+	dw_totals_release(&t);
+	dw_profile_release(&p);
+}
+
+/* A share of any measure beside samples is enough, but nothing at all never is. */
+TEST(rows_are_worth_showing_by_any_measure)
+{
+	struct dw_totals t = {0};
+	struct dw_amount some;
+	struct dw_worth worth;
+	uint32_t row;
+
+	dw_totals_init(&t, 1 << DWELL_MEASURE_SAMPLES | 1 << DWELL_MEASURE_BLOCKED);
+	t.all[DWELL_MEASURE_SAMPLES] = 2001;
+	row = dw_amounts_push(&t.amounts);
+	dw_worth_init(&worth, &t, 0);
+	CHECK(!dw_worth_has(&worth, &t.amounts, row, false));
+	dw_worth_init(&worth, &t, 0.05);
+	CHECK_INT(worth.n, 2);
+	CHECK_INT(worth.v[0].least, 2);
+	CHECK_INT(worth.v[1].least, 1);
+	dw_amount_of(&t.amounts, DWELL_MEASURE_SAMPLES, 1, &some);
+	CHECK_INT(dw_amounts_add(&t.amounts, row, &some, DWELL_BOTH), 0);
+	CHECK(!dw_worth_has(&worth, &t.amounts, row, false));
+	dw_amount_of(&t.amounts, DWELL_MEASURE_BLOCKED, 1, &some);
+	CHECK_INT(dw_amounts_add(&t.amounts, row, &some, DWELL_INCLUSIVE), 0);
+	CHECK(dw_worth_has(&worth, &t.amounts, row, false));
+	CHECK(!dw_worth_has(&worth, &t.amounts, row, true));
+	dw_totals_release(&t);
+}
+
 TEST(waits_alone_have_rows)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
 	struct dw_totals t = {0};
 	struct dw_filter range = {.from_ns = 15, .to_ns = 20};
-	struct dw_wait w = wait_of(0, 30, 2), unknown = wait_of(0, 30, 0);
+	struct dw_extra w = wait_of(0, 30, 2), unknown = wait_of(0, 30, 0);
 
 	CHECK_INT(make_profile(&p), 0);
-	CHECK_INT(dw_vec_push(&p.waits.rows, w) | dw_vec_push(&p.waits.rows, unknown), 0);
+	CHECK_INT(dw_vec_push(&p.extras.rows, w) | dw_vec_push(&p.extras.rows, unknown), 0);
 	CHECK_INT(dw_totals_compute(&p, &range, DWELL_TOTALS_ALL, &t), 0);
 	CHECK_INT(t.all[DWELL_MEASURE_SAMPLES], 0);
 	CHECK_INT(t.all[DWELL_MEASURE_BLOCKED], 10);
-	CHECK_INT(dw_totals_node_waits(&t, 0).inclusive, 10);
-	CHECK_INT(dw_totals_node_values(&t, 0)->inclusive, 0);
+	CHECK_INT(dw_amounts_common(&t.node_amounts, 0, DWELL_MEASURE_BLOCKED)->inclusive, 10);
+	CHECK_INT(rows_node_values(&t, 0)->inclusive, 0);
 	CHECK(t.functions.n > 0);
 	dw_vec_each(row, &t.functions)
 		CHECK_INT(dw_totals_values(&t, row->amounts)->inclusive, 0);

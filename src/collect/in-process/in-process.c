@@ -303,7 +303,7 @@ static int in_process_start(const struct dw_backend_config *config, struct dw_pr
 	rc = dw_track_command(&(*b)->dispatcher.track, config->pid);
 	if (!rc)
 		rc = note_facts(*b);
-	if (!rc && config->off_cpu) {
+	if (!rc && dw_measures_has(config->beside, DWELL_MEASURE_BLOCKED)) {
 		(*b)->has_waits = true;
 		rc = dw_waits_begin(&(*b)->waits, &(*b)->dispatcher, false, false,
 				    config->start_ns);

@@ -44,9 +44,8 @@ static int update_duplicates(struct dw_duplicates *d, const struct dw_perf_event
 	for (; d->watches_n < e->watches.n && !rc; d->watches_n++) {
 		const struct dw_perf_watch *w = &e->watches.v[d->watches_n];
 
-		rc = map_event(d, w->sample_fd, (uint32_t)d->watches_n + 1);
-		if (!rc)
-			rc = map_event(d, w->deep_fd, (uint32_t)d->watches_n + 1);
+		for (size_t i = 0; i < DWELL_PERF_WATCH_FDS && !rc; i++)
+			rc = map_event(d, w->fds[i], (uint32_t)d->watches_n + 1);
 	}
 	return rc;
 }

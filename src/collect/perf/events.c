@@ -30,8 +30,9 @@ enum {
 	SIDE_RING_BYTES = 256 << 10,
 	SIDE_RING_MIN_BYTES = 16 << 10,
 	SAMPLE_RING_BYTES = 8 << 20,
-	ROOM_SAMPLES = 16, /* that a ring must hold for larger ones to be worth it */
-	WAKEUP_MS = 10,	   /* samples wait this long for the next wake-up, about */
+	BESIDE_STACK_BYTES = 8 << 10, /* what happens may happen very often */
+	ROOM_SAMPLES = 16,	      /* that a ring must hold for larger ones to be worth it */
+	WAKEUP_MS = 10,		      /* samples wait this long for the next wake-up, about */
 	NS_PER_S = 1000000000,
 	LEVEL_KERNEL = 1, /* of kernel.perf_event_paranoid that lets users sample the kernel */
 };
@@ -68,18 +69,6 @@ static struct perf_event_attr side_attr(const struct dw_perf_events *e,
 	return a;
 }
 
-/* Of switches alone. A flood of them must not cost a mapping, so they come with the samples. */
-static struct perf_event_attr switch_attr(const struct dw_perf_events *e,
-					  const struct dw_perf_options *o)
-{
-	struct perf_event_attr a = base_attr(e, o);
-
-	a.config = PERF_COUNT_SW_DUMMY;
-	a.sample_type = DWELL_PERF_SIDE_TYPE;
-	a.context_switch = 1;
-	return a;
-}
-
 uint64_t dw_perf_period(const struct dw_perf_event *event, const struct dw_perf_options *o)
 {
 	if (o->period || event->kind == DWELL_EVENT_CYCLE)
@@ -111,16 +100,32 @@ static struct perf_event_attr sample_attr(const struct dw_perf_events *e,
 	return a;
 }
 
+/* A flood of them must not cost a mapping, so they come with the samples. */
+static struct perf_event_attr beside_attr(const struct dw_perf_events *e,
+					  const struct dw_perf_options *o,
+					  const struct dw_perf_beside *beside)
+{
+	struct perf_event_attr a = beside->samples ? sample_attr(e, o) : base_attr(e, o);
+
+	a.type = PERF_TYPE_SOFTWARE;
+	a.config = beside->config;
+	a.config1 = a.config2 = 0;
+	a.freq = 0;
+	a.sample_period = beside->samples;
+	if (beside->samples && a.sample_stack_user > BESIDE_STACK_BYTES)
+		a.sample_stack_user = BESIDE_STACK_BYTES;
+	if (!beside->samples) {
+		a.sample_type = DWELL_PERF_SIDE_TYPE;
+		a.context_switch = 1;
+	}
+	return a;
+}
+
 static void close_watch(const struct dw_perf_watch *w)
 {
-	if (w->sample_fd >= 0)
-		close(w->sample_fd);
-	if (w->deep_fd >= 0)
-		close(w->deep_fd);
-	if (w->side_fd >= 0)
-		close(w->side_fd);
-	if (w->switch_fd >= 0)
-		close(w->switch_fd);
+	for (size_t i = 0; i < DWELL_PERF_WATCH_FDS; i++)
+		if (w->fds[i] >= 0)
+			close(w->fds[i]);
 }
 
 static void close_cpu(const struct dw_perf_cpu *c)
@@ -381,16 +386,44 @@ static int open_into(struct perf_event_attr *attr, pid_t tid, int cpu, int owner
 	return rc;
 }
 
+/* What samples of @fd have one of. */
+static int note_measure(struct dw_perf_events *e, int fd, enum dw_measure measure)
+{
+	uint64_t identity;
+
+	if (ioctl(fd, PERF_EVENT_IOC_ID, &identity))
+		return -errno;
+	return dw_map_put(&e->measure_of, identity, measure);
+}
+
+static int open_besides(struct dw_perf_events *e, const struct dw_perf_options *o, pid_t tid,
+			const struct dw_perf_cpu *cpu, struct dw_perf_watch *w)
+{
+	const struct dw_perf_beside *beside;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && (beside = dw_perf_beside(i)); i++) {
+		struct perf_event_attr a = beside_attr(e, o, beside);
+
+		if (!dw_measures_has(o->beside, beside->measure))
+			continue;
+		w->beside_fd[i] = open_into(&a, tid, cpu->number, cpu->sample_fd);
+		if (w->beside_fd[i] < 0)
+			rc = w->beside_fd[i];
+		else if (beside->samples)
+			rc = note_measure(e, w->beside_fd[i], beside->measure);
+	}
+	return rc;
+}
+
 static int open_samples(struct dw_perf_events *e, const struct dw_perf_options *o, pid_t tid,
 			const struct dw_perf_cpu *cpu, struct dw_perf_watch *w)
 {
-	struct perf_event_attr a = sample_attr(e, o), switches = switch_attr(e, o);
+	struct perf_event_attr a = sample_attr(e, o);
+	int rc = open_besides(e, o, tid, cpu, w);
 
-	if (o->switches) {
-		w->switch_fd = open_into(&switches, tid, cpu->number, cpu->sample_fd);
-		if (w->switch_fd < 0)
-			return w->switch_fd;
-	}
+	if (rc)
+		return rc;
 	w->sample_fd = open_into(&a, tid, cpu->number, cpu->sample_fd);
 	if (w->sample_fd < 0)
 		return w->sample_fd;
@@ -410,10 +443,11 @@ int dw_perf_events_watch(struct dw_perf_events *e, const struct dw_perf_options 
 	int rc = dw_vec_reserve(&e->watches, e->cpus.n);
 
 	dw_vec_each(cpu, &e->cpus) {
-		struct dw_perf_watch w = {cpu->number, -1, -1, -1, -1};
+		struct dw_perf_watch w = {.cpu = cpu->number};
 
 		if (rc)
 			break;
+		memset(w.fds, -1, sizeof w.fds);
 		w.side_fd = open_into(&side, tid, cpu->number, cpu->side_fd);
 		if (w.side_fd < 0)
 			rc = w.side_fd;
@@ -442,15 +476,19 @@ void dw_perf_events_deepen(const struct dw_perf_events *e)
 	}
 }
 
+enum dw_measure dw_perf_events_measure(const struct dw_perf_events *e, uint64_t identity)
+{
+	uint32_t measure = dw_map_get(&e->measure_of, identity);
+
+	return measure ? measure : DWELL_MEASURE_SAMPLES;
+}
+
 void dw_perf_events_stop(const struct dw_perf_events *e)
 {
 	dw_vec_each(w, &e->watches) {
-		ioctl(w->sample_fd, PERF_EVENT_IOC_DISABLE, 0);
-		if (w->deep_fd >= 0)
-			ioctl(w->deep_fd, PERF_EVENT_IOC_DISABLE, 0);
-		ioctl(w->side_fd, PERF_EVENT_IOC_DISABLE, 0);
-		if (w->switch_fd >= 0)
-			ioctl(w->switch_fd, PERF_EVENT_IOC_DISABLE, 0);
+		for (size_t i = 0; i < DWELL_PERF_WATCH_FDS; i++)
+			if (w->fds[i] >= 0)
+				ioctl(w->fds[i], PERF_EVENT_IOC_DISABLE, 0);
 	}
 }
 
@@ -468,12 +506,11 @@ void dw_perf_events_lost(const struct dw_perf_events *e, uint64_t *ret_samples, 
 	if (!e->counts_lost)
 		return;
 	dw_vec_each(w, &e->watches) {
-		*ret_samples += read_lost(w->sample_fd);
-		if (w->deep_fd >= 0)
-			*ret_samples += read_lost(w->deep_fd);
-		*ret_side += read_lost(w->side_fd);
-		if (w->switch_fd >= 0)
-			*ret_side += read_lost(w->switch_fd);
+		for (size_t i = 0; i < DWELL_PERF_WATCH_FDS; i++)
+			if (w->fds[i] >= 0)
+				*(w->fds[i] == w->sample_fd || w->fds[i] == w->deep_fd
+					  ? ret_samples
+					  : ret_side) += read_lost(w->fds[i]);
 	}
 }
 
@@ -484,5 +521,6 @@ void dw_perf_events_release(struct dw_perf_events *e)
 	dw_vec_each(cpu, &e->cpus)
 		close_cpu(cpu);
 	dw_vec_release(&e->watches);
+	dw_map_release(&e->measure_of);
 	dw_vec_release(&e->cpus);
 }

@@ -1,10 +1,11 @@
 /*
  * The kernel's side of sampling: per CPU a pair of rings, and events that write into them.
  *
- * A task has three events on each CPU, and all that it starts later inherits them. One samples
- * registers and stack, another (which counts nothing) tells of mappings, names, forks and exits
- * through a ring of its own, so that a flood of samples never costs a mapping. A third one, off at
- * first, copies more of the stack; it takes the place of the first where that is worth its cost.
+ * A task has three events on each CPU, and more beside (beside.h), and all that it starts later
+ * inherits them. One samples registers and stack, another (which counts nothing) tells of mappings,
+ * names, forks and exits through a ring of its own, so that a flood of samples never costs a
+ * mapping. A third one, off at first, copies more of the stack; it takes the place of the first
+ * where that is worth its cost.
  *
  * The rings belong to events of our own that never count: what is watched may end and leave them
  * be. One thread at a time.
@@ -13,7 +14,9 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "base/map.h"
 #include "collect/backend.h"
+#include "collect/perf/beside.h"
 #include "collect/perf/event.h"
 #include "collect/perf/ring.h"
 
@@ -34,7 +37,7 @@ struct dw_perf_options {
 				     or that is all */
 	bool at_exec;		  /* events start at the task's next exec, not at once */
 	bool system_wide;	  /* what is watched are CPUs, not tasks */
-	bool switches;		  /* tell when tasks leave their CPU and come back */
+	dw_measures beside;	  /* what is recorded beside samples */
 	bool identify;		  /* samples tell which event they come from */
 };
 
@@ -47,18 +50,26 @@ struct dw_perf_cpu {
 	int side_fd;   /* owned */
 };
 
+enum { DWELL_PERF_WATCH_FDS = 3 + DWELL_PERF_BESIDES_MAX };
+
 /* Events of one task on one CPU. */
 struct dw_perf_watch {
-	int cpu;       /* its number */
-	int sample_fd; /* owned */
-	int deep_fd;   /* owned; the same with more of the stack, -1 = none */
-	int side_fd;   /* owned */
-	int switch_fd; /* owned; tells of switches in the ring of samples, -1 = none */
+	int cpu; /* its number */
+	union {
+		int fds[DWELL_PERF_WATCH_FDS]; /* all of them, owned, -1 = none */
+		struct {
+			int sample_fd;
+			int deep_fd; /* the same with more of the stack */
+			int side_fd;
+			int beside_fd[DWELL_PERF_BESIDES_MAX]; /* by dw_perf_beside() */
+		};
+	};
 };
 
 struct dw_perf_events {
 	DW_VEC(struct dw_perf_cpu) cpus; /* online ones */
 	DW_VEC(struct dw_perf_watch) watches;
+	struct dw_map measure_of; /* identity of an event beside that samples -> what it feeds */
 	struct dw_perf_event event;
 	bool kernel;	  /* samples are taken there, too */
 	bool counts_lost; /* reading an event tells how many records it lost */
@@ -98,6 +109,9 @@ bool dw_perf_events_can_deepen(const struct dw_perf_events *e);
 
 /* Copy stack_bytes_max with each sample from now on. Again is fine. */
 void dw_perf_events_deepen(const struct dw_perf_events *e);
+
+/* What a sample of the event @identity has one of: a measure beside samples, or a sample. */
+enum dw_measure dw_perf_events_measure(const struct dw_perf_events *e, uint64_t identity);
 
 /* Stop counting. What is in the rings stays. */
 void dw_perf_events_stop(const struct dw_perf_events *e);

@@ -123,6 +123,30 @@ static int note_boot(struct dw_backend *b)
 	return dw_facts_set_text(&b->profile->facts, "boot", boot);
 }
 
+/* What samples of other events than the chosen one measure. */
+static enum dw_measure measure_of(void *ctx, const struct dw_perf_sample *sample)
+{
+	const struct dw_backend *b = ctx;
+
+	return dw_perf_events_measure(&b->events, sample->event);
+}
+
+/* Tell of what is recorded beside; of waits their watch does. */
+static int begin_besides(struct dw_backend *b)
+{
+	const struct dw_perf_beside *beside;
+	int rc = 0;
+
+	if (!dw_perf_besides_sample(b->options.beside))
+		return 0;
+	b->dispatcher.sampler.measure_of = measure_of;
+	b->dispatcher.sampler.ctx = b;
+	for (size_t i = 0; !rc && (beside = dw_perf_beside(i)); i++)
+		if (dw_measures_has(b->options.beside, beside->measure))
+			rc = dw_profile_measures_add(b->profile, beside->measure);
+	return rc;
+}
+
 /* Facts that tell how samples came about. */
 static int note_facts(struct dw_backend *b)
 {
@@ -164,6 +188,7 @@ static int list_fds(struct dw_backend *b)
 			room = r->bytes;
 	}
 	b->is_roomy = b->events.event.kind == DWELL_EVENT_CLOCK && !b->options.period &&
+		      !dw_perf_besides_sample(b->options.beside) &&
 		      room / b->options.stack_bytes_max >=
 			      (uint64_t)b->options.frequency_hz * 4 * SLEEP_MS / 1000;
 	return 0;
@@ -196,8 +221,8 @@ static int choose_options(const struct dw_backend_config *c, struct dw_perf_opti
 
 	o->at_exec = !c->pids_n && !c->system_wide;
 	o->system_wide = c->system_wide;
-	o->identify = c->pids_n;
-	o->switches = c->off_cpu;
+	o->beside = c->beside;
+	o->identify = c->pids_n || dw_perf_besides_sample(c->beside);
 	o->kernel = c->kernel;
 	o->period = c->period;
 	o->frequency_hz = c->frequency_hz ? c->frequency_hz : DEFAULT_FREQUENCY_HZ;
@@ -263,7 +288,7 @@ static int attach(struct dw_backend *b, const struct dw_backend_config *config,
 	b->dispatcher.on_fork = on_fork;
 	b->dispatcher.on_fork_ctx = &a;
 	b->dispatcher.sampler.counts = counts;
-	b->dispatcher.sampler.counts_ctx = b;
+	b->dispatcher.sampler.ctx = b;
 	if (!rc)
 		rc = settle(b, &a, err);
 	b->dispatcher.on_fork = NULL;
@@ -321,12 +346,14 @@ static int perf_start(const struct dw_backend_config *config, struct dw_profile 
 	rc = dw_perf_events_open(&b->options, &b->events, &b->rings, err);
 	b->dispatcher.has_chains = b->events.kernel;
 	if (!rc)
+		rc = begin_besides(b);
+	if (!rc)
 		rc = watch(b, config, err);
 	if (!rc)
 		rc = list_fds(b);
 	if (!rc)
 		rc = note_facts(b);
-	if (!rc && config->off_cpu)
+	if (!rc && dw_measures_has(config->beside, DWELL_MEASURE_BLOCKED))
 		rc = begin_waits(b, config);
 	if (rc)
 		return err && err->code ? rc

@@ -432,10 +432,26 @@ static int find_thread(struct dw_sampler *s, const struct dw_perf_record *r,
 	return dw_track_thread(s->track, r->pid, r->tid, r->time_ns, ret);
 }
 
+/* What was taken beside samples. */
+static int put_extra(struct dw_sampler *s, const struct dw_perf_record *r,
+		     const struct dw_tracked_thread *th, uint32_t stack, enum dw_measure measure)
+{
+	const struct dw_extra row = {
+		.begin_ns = dw_track_time(s->track, r->time_ns),
+		.n = 1,
+		.thread = th->id,
+		.stack = stack,
+		.measure = measure,
+	};
+
+	return dw_vec_push(&s->profile->extras.rows, row);
+}
+
 int dw_sampler_take(struct dw_sampler *s, const struct dw_perf_record *r)
 {
 	const struct dw_perf_sample *sample = &r->sample;
 	struct dw_tracked_thread *th;
+	enum dw_measure measure;
 	uint32_t stack;
 	int rc;
 
@@ -448,7 +464,7 @@ int dw_sampler_take(struct dw_sampler *s, const struct dw_perf_record *r)
 	}
 	rc = find_thread(s, r, &th);
 	if (!rc && s->counts) {
-		rc = s->counts(s->counts_ctx, th->id, sample);
+		rc = s->counts(s->ctx, th->id, sample);
 		if (!rc)
 			return 0;
 		rc = rc < 0 ? rc : 0;
@@ -457,6 +473,9 @@ int dw_sampler_take(struct dw_sampler *s, const struct dw_perf_record *r)
 		rc = take_frames(s, th, r, &stack);
 	if (rc)
 		return rc;
+	measure = s->measure_of ? s->measure_of(s->ctx, sample) : DWELL_MEASURE_SAMPLES;
+	if (measure != DWELL_MEASURE_SAMPLES)
+		return put_extra(s, r, th, stack, measure);
 	s->kept++;
 	if (sample->kernel_n)
 		th->process->kernel_samples++;

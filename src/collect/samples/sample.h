@@ -6,6 +6,7 @@
 #include "collect/jit/jit-code.h"
 #include "collect/samples/deep-stack.h"
 #include "collect/samples/track.h"
+#include "model/measure.h"
 #include "unwind/unwind.h"
 
 #include <stdint.h>
@@ -13,13 +14,17 @@
 /* Whether @sample of @thread (id in the profile) counts. 1, 0 or a negative code. */
 typedef int dw_sample_counts_fn(void *ctx, uint32_t thread, const struct dw_perf_sample *sample);
 
+/* What @sample has one of: a measure beside samples, or a sample. */
+typedef enum dw_measure dw_sample_measure_fn(void *ctx, const struct dw_perf_sample *sample);
+
 struct dw_sampler {
 	struct dw_profile *profile;	/* borrowed */
 	struct dw_track *track;		/* borrowed */
 	struct dw_unwind_frame *frames; /* owned: of one walk, innermost first; NULL until needed */
 	struct dw_deep deep;
-	dw_sample_counts_fn *counts; /* NULL = all do */
-	void *counts_ctx;
+	dw_sample_counts_fn *counts;	  /* NULL = all do */
+	dw_sample_measure_fn *measure_of; /* NULL = all are samples */
+	void *ctx;			  /* of both */
 	struct dw_jit_code jit_code;
 	uint64_t kept;
 	uint64_t discarded;    /* not taken in 64-bit code of the target */

@@ -2,6 +2,8 @@
  * a second are one: that is what ranges of time resolve. */
 #include "collect/waits/aggregator.h"
 
+#include "model/measure.h"
+
 #include <errno.h>
 
 #define MERGE_NS  100000000ull
@@ -11,14 +13,14 @@ static int put_row(struct dw_wait_aggregator *b, struct dw_profile *p)
 {
 	int rc = 0;
 
-	if (b->row.span_ns && b->row.blocked_ns)
-		rc = dw_vec_push(&p->waits.rows, b->row);
-	b->row = (struct dw_wait){0};
+	if (b->row.span_ns && b->row.n)
+		rc = dw_vec_push(&p->extras.rows, b->row);
+	b->row = (struct dw_extra){0};
 	return rc;
 }
 
 int dw_wait_aggregator_seen(struct dw_wait_aggregator *b, struct dw_profile *p,
-			    const struct dw_wait *w)
+			    const struct dw_extra *w)
 {
 	uint64_t end = w->begin_ns + w->span_ns, before = b->row.begin_ns + b->row.span_ns;
 	int rc = 0;
@@ -32,7 +34,7 @@ int dw_wait_aggregator_seen(struct dw_wait_aggregator *b, struct dw_profile *p,
 		b->row = *w;
 	} else {
 		b->row.span_ns = end - b->row.begin_ns;
-		b->row.blocked_ns += w->blocked_ns;
+		b->row.n += w->n;
 	}
 	return rc;
 }
@@ -73,15 +75,16 @@ void dw_wait_aggregator_unseen(struct dw_wait_aggregator *b, uint64_t begin_ns, 
 static int put_unseen(struct dw_wait_aggregator *b, struct dw_profile *p, uint32_t thread,
 		      uint32_t stack, uint64_t ns)
 {
-	struct dw_wait w = {
+	struct dw_extra w = {
 		.begin_ns = b->unseen_begin_ns,
 		.span_ns = b->unseen_end_ns - b->unseen_begin_ns,
-		.blocked_ns = ns,
+		.n = ns,
 		.thread = thread,
 		.stack = stack,
+		.measure = DWELL_MEASURE_BLOCKED,
 	};
 
-	return ns ? dw_vec_push(&p->waits.rows, w) : 0;
+	return ns ? dw_vec_push(&p->extras.rows, w) : 0;
 }
 
 /* Divide @ns of the unseen waits as @s says. */

@@ -27,8 +27,8 @@ struct dw_wait_shares {
 };
 
 struct dw_wait_aggregator {
-	struct dw_wait row; /* not in the profile yet; span 0 = none */
-	uint64_t unseen_ns; /* of waits that nobody saw */
+	struct dw_extra row; /* not in the profile yet; span 0 = none */
+	uint64_t unseen_ns;  /* of waits that nobody saw */
 	uint64_t unseen_begin_ns, unseen_end_ns;
 	struct dw_wait_shares before, now; /* those that spoke last time, and those since */
 	uint64_t nameless_ns;		   /* told with no stack so far */
@@ -36,7 +36,7 @@ struct dw_wait_aggregator {
 
 /* The thread waited as @w says. 0 or -ENOMEM. */
 int dw_wait_aggregator_seen(struct dw_wait_aggregator *b, struct dw_profile *p,
-			    const struct dw_wait *w);
+			    const struct dw_extra *w);
 
 /* Somebody who looks every @look_ns has seen a wait of @ns on @stack. */
 void dw_wait_aggregator_note(struct dw_wait_aggregator *b, uint32_t stack, uint64_t ns,

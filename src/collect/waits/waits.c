@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "model/measure.h"
 
 #include <errno.h>
 #include <sys/timerfd.h>
@@ -111,15 +112,17 @@ int dw_waits_tell(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t begin_
 		  uint64_t ns)
 {
 	const struct dw_track *t = &w->dispatcher->track;
-	struct dw_wait wait = {
-		.begin_ns = dw_track_time(t, begin_ns), .thread = v->id, .stack = v->stack};
+	struct dw_extra wait = {.begin_ns = dw_track_time(t, begin_ns),
+				.thread = v->id,
+				.stack = v->stack,
+				.measure = DWELL_MEASURE_BLOCKED};
 
 	if (end_ns <= begin_ns)
 		return 0;
 	wait.span_ns = dw_track_time(t, end_ns) - wait.begin_ns;
-	wait.blocked_ns = ns < wait.span_ns ? ns : wait.span_ns;
+	wait.n = ns < wait.span_ns ? ns : wait.span_ns;
 	if (!v->stack)
-		w->nameless_ns += wait.blocked_ns;
+		w->nameless_ns += wait.n;
 	return dw_wait_aggregator_seen(&v->aggregator, t->profile, &wait);
 }
 
@@ -190,6 +193,8 @@ int dw_waits_begin(struct dw_waits_watch *w, struct dw_dispatcher *in, bool has_
 		v->off_ns = v->told_ns = start_ns;
 	}
 	rc = arm(w, start_ns);
+	if (!rc)
+		rc = dw_profile_measures_add(in->track.profile, DWELL_MEASURE_BLOCKED);
 	return rc ? rc : note(w);
 }
 
