@@ -307,8 +307,8 @@ static int fold_stacks(struct dw_profile *p, const struct dw_my_code_rule *rule,
 		rows[id].parent = t.parent[id];
 	for (size_t i = 0; !rc && i < p->samples.n; i++)
 		redirect(&t, &p->samples.stack[i]);
-	for (size_t i = 0; !rc && i < p->waits.rows.n; i++)
-		redirect(&t, &p->waits.rows.v[i].stack);
+	for (size_t i = 0; !rc && i < p->extras.rows.n; i++)
+		redirect(&t, &p->extras.rows.v[i].stack);
 	for (size_t i = 0; !rc && i < p->allocations.groups.n; i++)
 		redirect(&t, &p->allocations.groups.v[i].stack);
 	for (size_t i = 0; !rc && i < p->allocations.gcs.n; i++)
