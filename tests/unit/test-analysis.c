@@ -501,6 +501,33 @@ TEST(functions_are_found_by_name_glob_and_part)
 	dw_profile_release(&p);
 }
 
+/* A name without parameters means the function with these scopes, not those in others. */
+TEST(exact_names_beat_nested_ones)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_error err = DW_ERROR_INIT;
+	uint32_t m, id = 0;
+
+	m = mk_module(&p, "prog");
+	mk_function(&p, m, "ns::step(int)", NULL, 0);
+	mk_function(&p, m, "void step<int>(int)", NULL, 0);
+	mk_function(&p, m, "ns::other::go()", NULL, 0);
+	mk_function(&p, m, "gone", NULL, 0);
+	CHECK_INT(dw_match_function(&p, "step", &id, NULL), 0);
+	CHECK_INT(id, 2);
+	CHECK_INT(dw_match_function(&p, "ns::step", &id, NULL), 0);
+	CHECK_INT(id, 1);
+	CHECK_INT(dw_match_function(&p, "go", &id, NULL), 0);
+	CHECK_INT(id, 3);
+	CHECK_INT(dw_match_function(&p, "other::go", &id, NULL), 0);
+	CHECK_INT(id, 3);
+	CHECK_INT(dw_match_function(&p, "setp", &id, &err), DWELL_ERR_NOT_FOUND);
+	CHECK_STR(dw_error_message(&err),
+		  "no function 'setp' in this session (did you mean ns::step(int)?)");
+	dw_error_clear(&err);
+	dw_profile_release(&p);
+}
+
 TEST(ids_out_of_range_count_as_unknown)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
