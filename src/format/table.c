@@ -1,13 +1,15 @@
 /*
- * Tables for people: numbers on the left, right-aligned and whole; names behind them, shortened in
- * the middle when the terminal is too narrow. Percentages have two decimals, times are
- * milliseconds; digits are not grouped, so that awk and eyes agree.
+ * Tables for people: numbers on the left, right-aligned and whole; names behind them, shortened
+ * when the terminal is too narrow. Percentages have two decimals, times the unit that fits their
+ * column; digits are not grouped, so that awk and eyes agree.
  *
- * Two passes over the rows: the first finds the widths.
+ * Two passes over the rows: the first finds the widths and the units.
  */
 #include "base/out.h"
 #include "format/format.h"
+#include "format/shorten.h"
 #include "format/text.h"
+#include "format/units.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -27,6 +29,7 @@ enum {
 };
 
 struct layout {
+	enum dw_time_unit unit[DWELL_COLUMNS_N];
 	size_t width[DWELL_COLUMNS_N];
 	bool cut;	  /* names are made to fit */
 	bool has_bounds;  /* a row is too short to be told */
@@ -106,9 +109,26 @@ static void put_indent(struct dw_buf *b, const struct dw_row *row, size_t width)
 		dw_buf_printf(b, "%.*s+%zu ", (int)most, blanks, row->level - most / 2);
 }
 
-static void put_number(struct dw_buf *b, const struct dw_cell *c)
+static bool is_time(enum dw_cell_kind kind)
+{
+	return kind == DWELL_CELL_TIME_NS || kind == DWELL_CELL_DURATION_NS ||
+	       kind == DWELL_CELL_CALL_NS;
+}
+
+static enum dw_time_digits digits_of(const struct dw_format_job *job, enum dw_column column)
+{
+	const struct dw_column_info *info = dw_column_info(column);
+
+	if (info->aspect == DWELL_ASPECT_TIME && job->view->sample_ns >= 1e6)
+		return DWELL_DIGITS_FEW;
+	return info->kind == DWELL_CELL_DURATION_NS ? DWELL_DIGITS_USUAL : DWELL_DIGITS_ALL;
+}
+
+static void put_number(const struct dw_format_job *job, struct layout *l, enum dw_column column,
+		       const struct dw_cell *c)
 {
 	char digits[DWELL_DIGITS_MAX_BYTES];
+	struct dw_buf *b = &l->text;
 	uint64_t hundredths = (uint64_t)(c->percent * 100 + .5);
 
 	if (c->kind == DWELL_CELL_PERCENT) {
@@ -117,10 +137,8 @@ static void put_number(struct dw_buf *b, const struct dw_cell *c)
 		dw_digits_decimal(hundredths % 100 + 100, digits);
 		digits[DWELL_DIGITS_MAX_BYTES - 4] = '.';
 		dw_buf_puts(b, digits + DWELL_DIGITS_MAX_BYTES - 4);
-	} else if (c->kind == DWELL_CELL_TIME_NS || c->kind == DWELL_CELL_DURATION_NS)
-		dw_buf_printf(b, "%.3f", (double)c->number / 1e6);
-	else if (c->kind == DWELL_CELL_CALL_NS)
-		dw_buf_printf(b, "%.6f", (double)c->number / 1e6);
+	} else if (is_time(c->kind))
+		dw_time_unit_put(b, c->number, l->unit[column], digits_of(job, column));
 	else if (c->kind == DWELL_CELL_ADDRESS)
 		dw_buf_puts(b, dw_digits_hex(c->number, digits));
 	else if (c->kind == DWELL_CELL_CHANGE)
@@ -134,7 +152,7 @@ static bool is_blank(const struct dw_row *row, const struct dw_cell *c)
 {
 	return row->flags & DWELL_ROW_UNSEEN &&
 	       (c->kind == DWELL_CELL_COUNT || c->kind == DWELL_CELL_PERCENT ||
-		c->kind == DWELL_CELL_DURATION_NS || c->kind == DWELL_CELL_CALL_NS);
+		(is_time(c->kind) && c->kind != DWELL_CELL_TIME_NS));
 }
 
 static const char *calls_mark(const struct dw_format_job *job, const struct dw_row *row,
@@ -169,7 +187,7 @@ static const char *show_cell(const struct dw_format_job *job, const struct dw_ro
 	if (c.text)
 		dw_buf_puts(&l->text, c.text);
 	else if (!is_blank(row, &c))
-		put_number(&l->text, &c);
+		put_number(job, l, column, &c);
 	if (column == DWELL_COLUMN_CALLS)
 		dw_buf_puts(&l->text, calls_mark(job, row, l));
 	return dw_buf_str(&l->text);
@@ -263,7 +281,8 @@ static void measure(const struct dw_format_job *job, struct layout *l)
 	l->has_bounds = largest[DWELL_COLUMN_AT_MOST].kind;
 	for (const enum dw_column *c = job->columns; *c; c++) {
 		dw_buf_clear(&l->text);
-		put_number(&l->text, &largest[*c]);
+		l->unit[*c] = dw_time_unit_for(largest[*c].number);
+		put_number(job, l, *c, &largest[*c]);
 		if (*c == DWELL_COLUMN_CALLS && l->has_counted)
 			dw_buf_puts(&l->text, ONLY_COUNTED);
 		if (*c == DWELL_COLUMN_AI || *c == DWELL_COLUMN_AE)
@@ -289,12 +308,19 @@ static size_t wanted_width(enum dw_column column, const struct layout *l)
 static void leave_out(const struct dw_format_job *job, const struct layout *l,
 		      enum dw_column *columns)
 {
-	static const enum dw_column first[] = {LEFT_OUT_FIRST};
+	static const enum dw_column others[] = {LEFT_OUT_FIRST, DWELL_COLUMN_END};
+	/* Of samples: their numbers, where there are times instead. */
+	static const enum dw_column counts[] = {DWELL_COLUMN_INCLUSIVE, DWELL_COLUMN_EXCLUSIVE,
+						DWELL_COLUMN_END};
+	bool is_sampled = dw_profile_method(job->view->request.profile) == DWELL_METHOD_SAMPLING;
+	const enum dw_column *first = is_sampled ? counts : others;
 	size_t total = 0;
 
+	if (is_sampled && !job->view->sample_ns)
+		return;
 	for (const enum dw_column *c = columns; *c; c++)
 		total += wanted_width(*c, l) + (c > columns ? GAP : 0);
-	for (size_t i = 0; i < sizeof first / sizeof *first && total > job->width; i++)
+	for (size_t i = 0; first[i] && total > job->width; i++)
 		for (const enum dw_column *c = columns; *c; c++)
 			if (*c == first[i]) {
 				total -= wanted_width(*c, l) + GAP;
@@ -333,8 +359,39 @@ static void fit(const struct dw_format_job *job, struct layout *l)
 	}
 }
 
+/* How text is made to fit: dw_text_put_fitted() and the like. */
+typedef size_t put_fitted_fn(struct dw_out *out, const char *s, size_t columns);
+
+/* A function's name, or several. In a row too deep to be indented "+N " stands before it. */
+static size_t put_function(struct dw_out *out, const char *text, size_t width)
+{
+	size_t level = *text == '+' ? strspn(text + 1, "0123456789") + 2 : 0;
+
+	if (level <= 2 || text[level - 1] != ' ' || level >= width)
+		return dw_function_name_put_fitted(out, text, width);
+	dw_out_write(out, text, level);
+	return level + dw_function_name_put_fitted(out, text + level, width - level);
+}
+
+/* How what @column shows of @row is made to fit. */
+static put_fitted_fn *fitting_of(const struct dw_format_job *job, const struct dw_row *row,
+				 enum dw_column column)
+{
+	const struct dw_functions *all = &job->view->request.profile->functions;
+	bool is_own = column == DWELL_COLUMN_FUNCTION_NAME ||
+		      (column == DWELL_COLUMN_NAME && row->name == DWELL_NAME_FUNCTION);
+
+	if (column == DWELL_COLUMN_SOURCE_FILE || column == DWELL_COLUMN_MODULE_PATH)
+		return dw_path_put_fitted;
+	if (column == DWELL_COLUMN_ROOT || column == DWELL_COLUMN_CALL_PATH ||
+	    (is_own && dw_functions_get(all, row->function)))
+		return put_function;
+	return dw_text_put_fitted;
+}
+
 /* One cell in its place. Blanks wait for what is behind them, so that no row ends in any. */
-static void put_cell(struct dw_out *out, enum dw_column column, const char *text, struct layout *l)
+static void put_cell(struct dw_out *out, enum dw_column column, const char *text,
+		     put_fitted_fn *put_fitted, struct layout *l)
 {
 	size_t width = l->width[column], used, indent = 0;
 
@@ -342,7 +399,7 @@ static void put_cell(struct dw_out *out, enum dw_column column, const char *text
 		used = strlen(text);
 		l->blanks += width > used ? width - used : 0;
 	} else {
-		/* What is cut out is the middle of the name, not of the blanks before it. */
+		/* What is cut is the name, not the blanks before it. */
 		while (text[indent] == ' ' && !(l->cut && indent >= width))
 			indent++;
 		l->blanks += indent;
@@ -352,7 +409,7 @@ static void put_cell(struct dw_out *out, enum dw_column column, const char *text
 		l->blanks = 0;
 	}
 	if (is_text(column)) {
-		used = dw_text_put_fitted(out, text + indent, l->cut ? width - indent : SIZE_MAX);
+		used = put_fitted(out, text + indent, l->cut ? width - indent : SIZE_MAX);
 		used += indent;
 		l->blanks += width > used ? width - used : 0;
 	} else {
@@ -366,7 +423,7 @@ static void write_header(const struct dw_format_job *job, struct layout *l, stru
 	dw_out_puts(out, job->colour ? "\033[1m" : "");
 	l->blanks = 0;
 	for (const enum dw_column *c = job->columns; *c; c++)
-		put_cell(out, *c, header(job, *c), l);
+		put_cell(out, *c, header(job, *c), dw_text_put_fitted, l);
 	dw_out_puts(out, job->colour ? "\033[0m\n" : "\n");
 }
 
@@ -394,7 +451,7 @@ static void write_row(const struct dw_format_job *job, size_t i, struct layout *
 		const char *colour = colour_of(job, &row, *c);
 
 		dw_out_puts(out, colour);
-		put_cell(out, *c, show_cell(job, &row, *c, l), l);
+		put_cell(out, *c, show_cell(job, &row, *c, l), fitting_of(job, &row, *c), l);
 		dw_out_puts(out, *colour ? "\033[0m" : "");
 	}
 	dw_out_puts(out, "\n");
@@ -453,8 +510,7 @@ static void write_table(const struct dw_format_job *asked, struct dw_out *out)
 	measure(job, &l);
 	if (!job->chosen && !l.has_bounds)
 		dw_columns_drop(columns, DWELL_COLUMN_AT_MOST);
-	if (job->width && !job->chosen &&
-	    dw_profile_method(job->view->request.profile) != DWELL_METHOD_SAMPLING)
+	if (job->width && !job->chosen)
 		leave_out(job, &l, columns);
 	fit(job, &l);
 	l.cut = job->width;

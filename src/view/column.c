@@ -6,7 +6,6 @@
 
 #include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
 #define INFO(name, title, header, kind, of, aspect, exclusive) \
 	[DWELL_COLUMN_##name] = {(title),                      \
@@ -33,18 +32,35 @@ void dw_column_key(enum dw_column column, char ret[DWELL_KEY_MAX_BYTES])
 	ret[n] = 0;
 }
 
+/* Write letters, digits and percent signs of the @n bytes at @text, up to a bracket, to @ret: what
+ * is left of a heading when it is typed. */
+static void simplify(const char *text, size_t n, char ret[DWELL_KEY_MAX_BYTES])
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < n && text[i] != '(' && len + 8 < DWELL_KEY_MAX_BYTES; i++) {
+		if (isalnum((unsigned char)text[i]))
+			ret[len++] = (char)tolower((unsigned char)text[i]);
+		else if (text[i] == '%')
+			len = (size_t)(stpcpy(ret + len, "percent") - ret);
+	}
+	ret[len] = 0;
+}
+
 enum dw_column dw_column_find(const enum dw_column *list, const char *text, size_t n)
 {
-	char key[DWELL_KEY_MAX_BYTES];
+	char wanted[DWELL_KEY_MAX_BYTES], own[DWELL_KEY_MAX_BYTES];
 
-	for (; *list; list++) {
-		const char *title = dw_columns[*list].title;
+	simplify(text, n, wanted);
+	for (int by_header = 0; by_header < 2 && *wanted; by_header++)
+		for (const enum dw_column *c = list; *c; c++) {
+			const char *title = dw_columns[*c].title, *header = dw_columns[*c].header;
+			const char *heading = by_header && header ? header : title;
 
-		dw_column_key(*list, key);
-		if ((strlen(title) == n && !strncasecmp(title, text, n)) ||
-		    (strlen(key) == n && !strncasecmp(key, text, n)))
-			return *list;
-	}
+			simplify(heading, strlen(heading), own);
+			if (!strcmp(wanted, own))
+				return *c;
+		}
 	return DWELL_COLUMN_END;
 }
 
@@ -64,7 +80,8 @@ static const enum dw_column counts[] = {DWELL_COLUMN_CALLS, DWELL_COLUMN_PROBES_
 
 #define VALUES                                                                          \
 	DWELL_COLUMN_INCLUSIVE, DWELL_COLUMN_INCLUSIVE_PCT, DWELL_COLUMN_EXCLUSIVE,     \
-		DWELL_COLUMN_EXCLUSIVE_PCT, FIVE(EI), FIVE(EE), FIVE(AI), FIVE(AE),     \
+		DWELL_COLUMN_EXCLUSIVE_PCT, DWELL_COLUMN_CPU_INCLUSIVE,                 \
+		DWELL_COLUMN_CPU_EXCLUSIVE, FIVE(EI), FIVE(EE), FIVE(AI), FIVE(AE),     \
 		SHARES(BLOCKED), DWELL_COLUMN_SWITCHES, DWELL_COLUMN_IO_CALLS,          \
 		DWELL_COLUMN_BLOCKING_CALLS, SHARES(ALLOCS), SHARES(BYTES),             \
 		DWELL_COLUMN_BYTES_INCLUSIVE_ERROR, DWELL_COLUMN_BYTES_EXCLUSIVE_ERROR, \
@@ -80,8 +97,10 @@ static const enum dw_column default_samples[] = {DWELL_COLUMN_BLOCKED_EXCLUSIVE_
 						 DWELL_COLUMN_BLOCKED_INCLUSIVE_PCT,
 						 DWELL_COLUMN_BLOCKED_INCLUSIVE,
 						 DWELL_COLUMN_EXCLUSIVE_PCT,
+						 DWELL_COLUMN_CPU_EXCLUSIVE,
 						 DWELL_COLUMN_EXCLUSIVE,
 						 DWELL_COLUMN_INCLUSIVE_PCT,
+						 DWELL_COLUMN_CPU_INCLUSIVE,
 						 DWELL_COLUMN_INCLUSIVE,
 						 DWELL_COLUMN_END};
 static const enum dw_column default_calls[] = {
@@ -99,9 +118,12 @@ static const enum dw_column default_allocations[] = {DWELL_COLUMN_BYTES_EXCLUSIV
 						     DWELL_COLUMN_END};
 
 /* The same of processes and threads, which have but one value of each kind. */
-static const enum dw_column own_samples[] = {
-	DWELL_COLUMN_BLOCKED_EXCLUSIVE_PCT, DWELL_COLUMN_BLOCKED_EXCLUSIVE,
-	DWELL_COLUMN_EXCLUSIVE_PCT, DWELL_COLUMN_EXCLUSIVE, DWELL_COLUMN_END};
+static const enum dw_column own_samples[] = {DWELL_COLUMN_BLOCKED_EXCLUSIVE_PCT,
+					     DWELL_COLUMN_BLOCKED_EXCLUSIVE,
+					     DWELL_COLUMN_EXCLUSIVE_PCT,
+					     DWELL_COLUMN_CPU_EXCLUSIVE,
+					     DWELL_COLUMN_EXCLUSIVE,
+					     DWELL_COLUMN_END};
 static const enum dw_column own_calls[] = {DWELL_COLUMN_CALLS,	  DWELL_COLUMN_EE_PCT,
 					   DWELL_COLUMN_EE,	  DWELL_COLUMN_AE_PCT,
 					   DWELL_COLUMN_AE,	  DWELL_COLUMN_BLOCKED_EXCLUSIVE,

@@ -50,6 +50,10 @@ void dw_view_columns(const struct dw_view_ops *ops, const struct dw_profile *p, 
 {
 	dw_columns_expand(defaults ? ops->defaults : ops->columns, dw_profile_measures(p),
 			  defaults && has_sites(ops, p), ret);
+	if (!dw_sample_ns(p)) {
+		dw_columns_drop(ret, DWELL_COLUMN_CPU_INCLUSIVE);
+		dw_columns_drop(ret, DWELL_COLUMN_CPU_EXCLUSIVE);
+	}
 }
 
 enum dw_column dw_view_sort(const struct dw_view_ops *ops, const struct dw_profile *p, bool waited)
@@ -66,7 +70,8 @@ int dw_view_open(struct dw_view *v, const struct dw_view_ops *ops,
 {
 	*v = (struct dw_view){.ops = ops,
 			      .request = *request,
-			      .uncertain_ns = dw_call_uncertainty(request->profile)};
+			      .uncertain_ns = dw_call_uncertainty(request->profile),
+			      .sample_ns = dw_sample_ns(request->profile)};
 	return ops->open(v);
 }
 

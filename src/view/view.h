@@ -103,6 +103,7 @@ struct dw_view_request {
 	struct dw_source_text *source;	 /* lines; NULL = not wanted */
 	enum dw_column sort;		 /* DWELL_COLUMN_END = the view's own order */
 	bool reverse;			 /* against the column's natural direction */
+	const char *debug_packages;	 /* summary: of dw_nameless_find(); NULL = not known */
 	size_t rows; /* nobody will look at more than these many; 0 = at all of them */
 };
 
@@ -113,6 +114,7 @@ struct dw_view {
 	size_t n;
 	size_t hidden;	     /* branches left out as noise */
 	double uncertain_ns; /* of calls: dw_call_uncertainty() */
+	double sample_ns;    /* dw_sample_ns() */
 	void *own;	     /* the view's own state */
 };
 
@@ -231,6 +233,10 @@ void dw_view_release(struct dw_view *v);
  * and the cost of probes is known no better than loops and samples agree. 0 = no calls.
  */
 double dw_call_uncertainty(const struct dw_profile *p);
+
+/* How much CPU time each sample of @p stands for, ns; 0 = they do not come by time, or there are
+ * none. */
+double dw_sample_ns(const struct dw_profile *p);
 
 /* How long the program may have worked in the calls of @m themselves at most, ns, where the mean
  * one took less than @uncertain_ns, else 0. */
