@@ -1,8 +1,7 @@
 /*
  * dwell export: a session for another viewer, in that one's format.
  *
- * As for reports, the user's words are checked before the session is read. The name --to is the
- * format's, so a range of time ends at --until.
+ * As for reports, the user's words are checked before the session is read.
  */
 #include "export/export.h"
 
@@ -14,6 +13,7 @@
 #include "session/read.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 struct export_options {
@@ -24,8 +24,9 @@ struct export_options {
 #define FIELD(name) offsetof(struct export_options, name)
 
 static const struct dw_option table[] = {
-	{"to", 't', "FORMAT", dw_option_text, FIELD(format),
+	{"format", 'f', "FORMAT", dw_option_text, FIELD(format),
 	 "pprof, speedscope, firefox, folded or callgrind"},
+	{"to", 't', "FORMAT", dw_option_text, FIELD(format), NULL}, /* what it was called */
 	{"output", 'o', "FILE", dw_option_text, FIELD(output), "write to FILE instead of stdout"},
 	{"values", 0, "NAME", dw_option_text, FIELD(values),
 	 "what formats with one kind of values show: samples, cpu, blocked; elapsed, application, calls, "
@@ -45,19 +46,20 @@ static const struct dw_option table[] = {
 static int read_format(const struct export_options *o, const struct dw_export_ops **ret,
 		       struct dw_error *err)
 {
-	struct dw_buf list = DW_BUF_INIT;
+	struct dw_choice choice = DW_CHOICE_INIT;
+	int rc;
 
 	*ret = o->format ? dw_export_find(o->format) : NULL;
 	if (*ret)
 		return 0;
+	dw_choice_begin(&choice, o->format ? o->format : "", o->format ? strlen(o->format) : 0);
 	for (const struct dw_export_ops *const *e = dw_exports; *e; e++)
-		dw_buf_printf(&list, " %s", (*e)->name);
+		dw_choice_offer(&choice, (*e)->name);
 	if (o->format)
-		dw_misuse(err, "unknown format '%s'; there are%s", o->format, dw_buf_str(&list));
-	else
-		dw_misuse(err, "--to which format? there are%s", dw_buf_str(&list));
-	dw_buf_release(&list);
-	return DWELL_ERR_USAGE;
+		return dw_choice_unknown(&choice, "format", err);
+	rc = dw_misuse(err, "which --format? there are%s", dw_buf_str(&choice.list));
+	dw_buf_release(&choice.list);
+	return rc;
 }
 
 /* An export must not fill a terminal with bytes. */
@@ -156,7 +158,7 @@ static void list_formats(struct dw_out *out)
 const struct dw_command dw_cmd_export = {
 	.name = "export",
 	.help = "write a recorded session in the format of another viewer",
-	.synopsis = "FILE --to FORMAT [OPTIONS]",
+	.synopsis = "FILE --format FORMAT [OPTIONS]",
 	.list = list_formats,
 	.options = table,
 	.misuse = DWELL_EXIT_USAGE,

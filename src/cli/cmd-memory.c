@@ -96,7 +96,10 @@ static int conclude(const struct cmd_memory *c, const char *session,
 	if (r->runtimes)
 		return rc;
 	dw_out_init_fd(&out, STDERR_FILENO);
-	dw_out_puts(&out, "dwell: no .NET runtime made itself known: the command ran as it is\n");
+	dw_out_puts(
+		&out,
+		"dwell: no .NET runtime made itself known: the command ran as it is, and there is "
+		"nothing to see; dwell sample and dwell instrument measure any program\n");
 	dw_out_close(&out);
 	return rc;
 }
