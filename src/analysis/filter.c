@@ -56,7 +56,8 @@ static int resolve_process(const struct dw_profile *p, const char *word,
 		const struct dw_process *row = dw_processes_get(&p->processes, id);
 		const char *name = dw_strings_get(&p->strings, row->name);
 
-		dw_suggestion_offer_part(&nearest, name, strcspn(name, " "), name);
+		dw_suggestion_offer_part(&nearest, name, strcspn(name, " "), name,
+					 strcspn(name, " "));
 		if (fits_process(word, row->pid, name) && dw_vec_push(&ret->processes, id))
 			return dw_error_set(err, -ENOMEM, "out of memory");
 	}
@@ -164,7 +165,7 @@ static int resolve_type(const struct dw_profile *p, const char *word, struct dw_
 			size_t n;
 			const char *part = last_part(name, by_part, &n);
 
-			dw_suggestion_offer_part(&nearest, part, n, name);
+			dw_suggestion_offer_part(&nearest, part, n, name, strlen(name));
 			if (by_part ? fits_last_part(word, name) : fits_text(word, name))
 				ret->types.v[i] = found = true;
 		}
@@ -188,7 +189,9 @@ int dw_filter_resolve(const struct dw_profile *p, const struct dw_filter_words *
 
 	*ret = (struct dw_filter_owned){0};
 	if (words->to_ns && words->to_ns <= words->from_ns)
-		return dw_error_set(err, DWELL_ERR_USAGE, "the range ends before it begins");
+		return dw_error_set(err, DWELL_ERR_USAGE,
+				    "the range ends before it begins: --until must be later than "
+				    "--from");
 	for (size_t i = 0; i < words->processes_n && !rc; i++)
 		rc = resolve_process(p, words->processes[i], ret, err);
 	for (size_t i = 0; i < words->threads_n && !rc; i++)
@@ -351,9 +354,9 @@ static int report_none(const struct dw_profile *p, const char *text, struct dw_e
 
 		dw_function_name_parse(name, strlen(name), &parts);
 		dw_suggestion_offer_part(&nearest, name + parts.own, parts.own_end - parts.own,
-					 name);
+					 name + parts.scope, parts.args - parts.scope);
 		dw_suggestion_offer_part(&nearest, name + parts.scope, parts.args - parts.scope,
-					 name);
+					 name + parts.scope, parts.args - parts.scope);
 	}
 	return no_fit("function", &nearest, err);
 }

@@ -68,7 +68,7 @@ static size_t distance_to(const struct dw_suggestion *s, const char *b, size_t n
 }
 
 bool dw_suggestion_offer_part(struct dw_suggestion *s, const char *part, size_t n,
-			      const char *candidate)
+			      const char *candidate, size_t candidate_n)
 {
 	size_t apart = n > s->n ? n - s->n : s->n - n, distance;
 
@@ -82,16 +82,19 @@ bool dw_suggestion_offer_part(struct dw_suggestion *s, const char *part, size_t 
 		return false;
 	s->distance = distance;
 	s->best = candidate;
+	s->best_n = candidate_n;
 	return true;
 }
 
 bool dw_suggestion_offer(struct dw_suggestion *s, const char *candidate)
 {
-	return dw_suggestion_offer_part(s, candidate, strlen(candidate), candidate);
+	size_t n = strlen(candidate);
+
+	return dw_suggestion_offer_part(s, candidate, n, candidate, n);
 }
 
 void dw_suggestion_put(const struct dw_suggestion *s, const char *before, struct dw_buf *text)
 {
 	if (s->best)
-		dw_buf_printf(text, " (did you mean %s%s?)", before, s->best);
+		dw_buf_printf(text, " (did you mean %s%.*s?)", before, (int)s->best_n, s->best);
 }

@@ -16,6 +16,7 @@ struct dw_suggestion {
 	const char *word; /* what was typed */
 	size_t n;	  /* its bytes */
 	const char *best; /* NULL = nothing is near enough */
+	size_t best_n;	  /* its bytes */
 	size_t distance;  /* of @best; at first, the least that is too far */
 };
 
@@ -25,9 +26,9 @@ void dw_suggestion_begin(struct dw_suggestion *s, const char *word, size_t n);
 /* There is @candidate. Of equally near ones the first stays. Returns whether it is the best now. */
 bool dw_suggestion_offer(struct dw_suggestion *s, const char *candidate);
 
-/* The same of @n bytes at @part, which stand for the whole of @candidate. */
+/* The same of @n bytes at @part, which stand for the @candidate_n at @candidate. */
 bool dw_suggestion_offer_part(struct dw_suggestion *s, const char *part, size_t n,
-			      const char *candidate);
+			      const char *candidate, size_t candidate_n);
 
 /* Append " (did you mean WORD?)" to @text, WORD with @before in front of it; nothing if nothing is
  * near. */

@@ -8,6 +8,7 @@
 #include "analysis/filter.h"
 #include "base/process-setup.h"
 #include "cli/command.h"
+#include "cli/hints.h"
 #include "cli/terminal.h"
 #include "record/finish.h"
 #include "session/read.h"
@@ -46,19 +47,20 @@ static const struct dw_option table[] = {
 static int read_format(const struct export_options *o, const struct dw_export_ops **ret,
 		       struct dw_error *err)
 {
-	struct dw_choice choice = DW_CHOICE_INIT;
+	struct dw_candidates candidates = DW_CANDIDATES_INIT;
 	int rc;
 
 	*ret = o->format ? dw_export_find(o->format) : NULL;
 	if (*ret)
 		return 0;
-	dw_choice_begin(&choice, o->format ? o->format : "", o->format ? strlen(o->format) : 0);
+	dw_candidates_begin(&candidates, o->format ? o->format : "",
+			    o->format ? strlen(o->format) : 0);
 	for (const struct dw_export_ops *const *e = dw_exports; *e; e++)
-		dw_choice_offer(&choice, (*e)->name);
+		dw_candidates_offer(&candidates, (*e)->name);
 	if (o->format)
-		return dw_choice_unknown(&choice, "format", err);
-	rc = dw_misuse(err, "which --format? there are%s", dw_buf_str(&choice.list));
-	dw_buf_release(&choice.list);
+		return dw_candidates_unknown(&candidates, "format", err);
+	rc = dw_misuse(err, "which --format? there are%s", dw_buf_str(&candidates.list));
+	dw_buf_release(&candidates.list);
 	return rc;
 }
 
@@ -106,6 +108,8 @@ static int resolve_and_write(const struct export_options *o, const struct dw_exp
 	rc = dw_filter_options_resolve(&o->filter, p, &filter, err);
 	if (!rc)
 		rc = write_out(o, format, p, &filter.filter, err);
+	if (!rc)
+		rc = dw_hint_empty_export(p, &filter.filter);
 	dw_filter_release(&filter);
 	return rc;
 }

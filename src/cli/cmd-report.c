@@ -100,35 +100,35 @@ static const struct dw_option table[] = {
 
 static int unknown_view(const char *name, struct dw_error *err)
 {
-	struct dw_choice choice = DW_CHOICE_INIT;
+	struct dw_candidates candidates = DW_CANDIDATES_INIT;
 
-	dw_choice_begin(&choice, name, strlen(name));
+	dw_candidates_begin(&candidates, name, strlen(name));
 	for (const struct dw_view_ops *const *v = dw_views; *v; v++)
-		dw_choice_offer(&choice, (*v)->name);
-	return dw_choice_unknown(&choice, "view", err);
+		dw_candidates_offer(&candidates, (*v)->name);
+	return dw_candidates_unknown(&candidates, "view", err);
 }
 
 static int unknown_format(const char *name, struct dw_error *err)
 {
-	struct dw_choice choice = DW_CHOICE_INIT;
+	struct dw_candidates candidates = DW_CANDIDATES_INIT;
 
-	dw_choice_begin(&choice, name, strlen(name));
+	dw_candidates_begin(&candidates, name, strlen(name));
 	for (const struct dw_format_ops *const *f = dw_formats; *f; f++)
-		dw_choice_offer(&choice, (*f)->name);
-	return dw_choice_unknown(&choice, "format", err);
+		dw_candidates_offer(&candidates, (*f)->name);
+	return dw_candidates_unknown(&candidates, "format", err);
 }
 
 static int unknown_column(const struct report *r, const char *name, size_t n, struct dw_error *err)
 {
-	struct dw_choice choice = DW_CHOICE_INIT;
+	struct dw_candidates candidates = DW_CANDIDATES_INIT;
 	char keys[DWELL_COLUMNS_N][DWELL_KEY_MAX_BYTES];
 
-	dw_choice_begin(&choice, name, n);
+	dw_candidates_begin(&candidates, name, n);
 	for (const enum dw_column *c = r->all; *c; c++) {
 		dw_column_key(*c, keys[*c]);
-		dw_choice_offer(&choice, keys[*c]);
+		dw_candidates_offer(&candidates, keys[*c]);
 	}
-	return dw_choice_unknown(&choice, "column", err);
+	return dw_candidates_unknown(&candidates, "column", err);
 }
 
 /* The column that @n bytes at @name mean, also by headings that tables print instead of titles:

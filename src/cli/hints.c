@@ -2,6 +2,9 @@
 #include "cli/hints.h"
 
 #include "analysis/nameless.h"
+#include "analysis/totals.h"
+#include "base/buf.h"
+#include "base/cleanup.h"
 #include "symbol/debug-package.h"
 
 #include <inttypes.h>
@@ -17,54 +20,68 @@ static const char *things_of(const struct dw_profile *p)
 	return words[dw_profile_method(p)];
 }
 
+static bool is_filtered(const struct dw_filter *f)
+{
+	return f->from_ns || f->to_ns || f->processes || f->threads || f->modules || f->types;
+}
+
 void dw_hint_empty(const struct dw_profile *p, const struct dw_filter *filter,
 		   const struct dw_totals *t)
 {
 	int64_t duration = dw_facts_get(&p->facts, "duration_ns", -1);
+	uint64_t end = filter->to_ns ? filter->to_ns : (uint64_t)duration;
 	double lasted = (double)duration / 1e9, from = (double)filter->from_ns / 1e9;
-	bool is_filtered = filter->processes || filter->threads || filter->modules || filter->types;
 
 	if (t->all[t->main] || dw_totals_has_waits(t))
 		return;
-	if (duration >= 0 && filter->from_ns >= (uint64_t)duration && filter->from_ns)
+	if (duration >= 0 && filter->from_ns && filter->from_ns >= (uint64_t)duration)
 		dw_warn("report",
-			"there is nothing from %.3f s on: the recording ended at %.3f s; "
-			"choose an earlier --from",
+			"there is nothing from %.6f s on: the recording ended at %.6f s; choose an "
+			"earlier --from",
 			from, lasted);
 	else if (filter->from_ns || filter->to_ns)
 		dw_warn("report",
-			"there are no %s from %.3f s to %.3f s; choose another --from and --until "
-			"(the recording took %.3f s)",
-			things_of(p), from, filter->to_ns ? (double)filter->to_ns / 1e9 : lasted,
-			lasted);
-	else if (is_filtered)
+			"there are no %s from %.6f s to %.6f s: choose another --from and --until "
+			"(the recording took %.6f s)",
+			things_of(p), from, (double)end / 1e9, lasted);
+	else if (is_filtered(filter))
 		dw_warn("report",
-			"there are no %s of these processes, threads and modules; leave one of "
-			"--process, --thread and --module out",
+			"there are no %s of what --process, --thread, --module and --type choose "
+			"together: leave one of them out",
 			things_of(p));
+}
+
+int dw_hint_empty_export(const struct dw_profile *p, const struct dw_filter *filter)
+{
+	struct dw_totals totals = {0};
+	int rc;
+
+	if (!is_filtered(filter))
+		return 0;
+	rc = dw_totals_compute(p, filter, 0, &totals);
+	if (!rc)
+		dw_hint_empty(p, filter, &totals);
+	dw_totals_release(&totals);
+	return rc;
 }
 
 void dw_hint_unmeasured(const struct dw_profile *p, struct dw_error *err)
 {
 	int64_t shorts = dw_facts_get(&p->facts, "functions_short", 0);
 	int64_t alone = dw_facts_get(&p->facts, "functions_left_alone", 0);
+	dw_auto(dw_buf) line = DW_BUF_INIT;
 
 	if (!dw_profile_has_calls(p))
 		return;
+	dw_buf_puts(&line,
+		    "  what has no probes is a part of its callers: inlined functions (dwell "
+		    "sample shows them)");
 	if (shorts > 0)
-		dw_error_add_line(err,
-				  "  %" PRId64 " short functions without calls and loops had no "
-				  "probes, they are a part of their callers: record with "
-				  "--all-functions",
-				  shorts);
+		dw_buf_printf(&line, ", %" PRId64 " short ones (record with --all-functions)",
+			      shorts);
 	if (alone > 0)
-		dw_error_add_line(err,
-				  "  %" PRId64 " functions were left alone: dwell instrument "
-				  "--list-functions COMMAND says which, and why",
-				  alone);
-	if (shorts <= 0 && alone <= 0)
-		dw_error_add_line(err, "  inlined functions, and those that were never called, are "
-				       "in no session of calls");
+		dw_buf_printf(&line, ", %" PRId64 " left alone (--list-functions says why)", alone);
+	dw_error_add_line(err, "%s", dw_buf_str(&line));
 }
 
 char *dw_hint_packages(const struct dw_profile *p, const struct dw_totals *t)

@@ -15,7 +15,10 @@
 void dw_hint_empty(const struct dw_profile *p, const struct dw_filter *filter,
 		   const struct dw_totals *t);
 
-/* Put lines below @err, which says that @p has no such function, about functions that nothing was
+/* The same for exports, which have no totals: they are made if there is a filter. 0 or -ENOMEM. */
+int dw_hint_empty_export(const struct dw_profile *p, const struct dw_filter *filter);
+
+/* Put a line below @err, which says that @p has no such function, about functions that nothing was
  * recorded of. */
 void dw_hint_unmeasured(const struct dw_profile *p, struct dw_error *err);
 

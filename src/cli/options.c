@@ -26,18 +26,18 @@ int dw_option_index(const char *word, const char *const *list, size_t n)
 	return -1;
 }
 
-void dw_choice_begin(struct dw_choice *c, const char *word, size_t n)
+void dw_candidates_begin(struct dw_candidates *c, const char *word, size_t n)
 {
 	dw_suggestion_begin(&c->nearest, word, n);
 }
 
-void dw_choice_offer(struct dw_choice *c, const char *candidate)
+void dw_candidates_offer(struct dw_candidates *c, const char *candidate)
 {
 	dw_suggestion_offer(&c->nearest, candidate);
 	dw_buf_printf(&c->list, " %s", candidate);
 }
 
-int dw_choice_unknown(struct dw_choice *c, const char *kind, struct dw_error *err)
+int dw_candidates_unknown(struct dw_candidates *c, const char *kind, struct dw_error *err)
 {
 	dw_auto(dw_buf) hint = DW_BUF_INIT;
 	int rc;

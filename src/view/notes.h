@@ -51,9 +51,9 @@ enum dw_note_kind {
 	  "{0l} have little code of their own: measured with {1l} (--module chooses otherwise).")                \
 	/* How far samples can be trusted. */                                                                    \
 	S(NO_SAMPLE, "No sample was taken")                                                                      \
-	S(NO_EVENT, "No sample was taken: there was no {0s} at all.")                                            \
+	S(NO_EVENT, "No sample was taken: the program had no {0s}.")                                             \
 	S(FEW_SAMPLES, "Only {0c sample}: too few to trust the percentages")                                     \
-	S(FEW_EVENTS, "Only {0c sample}, but each {0s} was one: there were no more.")                            \
+	S(FEW_EVENTS, "Only {0c sample}, one for each of the program's {0s}: there were no more.")               \
 	S(MORE_OF_THEM, "; run longer or with a lower --period.")                                                \
 	S(RUN_LONGER, "; run longer.")                                                                           \
 	S(RUN_LONGER_OR_FASTER, "; run longer or with a higher -F.")                                             \
@@ -223,8 +223,8 @@ enum dw_note_kind {
 	  "Pauses were longer by {0t} in all, not counted here, because dwell was told of each.")                \
 	S(NO_ALLOCATION, "No allocation was seen.")                                                              \
 	S(NO_DOTNET,                                                                                             \
-	  "No .NET code ran, and dwell memory counts the objects of .NET alone: dwell sample and\n"              \
-	  "  dwell instrument show where the time of other programs goes.")                                      \
+	  "No .NET code ran that dwell knows of, and it counts the objects of .NET alone:\n"                     \
+	  "  dwell sample and dwell instrument show where the time of other programs goes.")                     \
 	S(ALLOCATING, "Functions allocating most memory themselves")                                             \
 	S(TYPES_BY_BYTES, "Types with most memory allocated")                                                    \
 	S(TYPES_BY_OBJECTS, "Types with most instances")                                                         \

@@ -523,7 +523,7 @@ TEST(exact_names_beat_nested_ones)
 	CHECK_INT(id, 3);
 	CHECK_INT(dw_match_function(&p, "setp", &id, &err), DWELL_ERR_NOT_FOUND);
 	CHECK_STR(dw_error_message(&err),
-		  "no function 'setp' in this session (did you mean ns::step(int)?)");
+		  "no function 'setp' in this session (did you mean ns::step?)");
 	dw_error_clear(&err);
 	dw_profile_release(&p);
 }
