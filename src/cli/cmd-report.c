@@ -84,7 +84,7 @@ static const struct dw_option table[] = {
 	{"hot-path", 0, NULL, dw_option_flag, FIELD(hot_path),
 	 "calltree: nothing but the hot path"},
 	{"source", 0, NULL, dw_option_flag, FIELD(source),
-	 "lines: show the text of the source, of FUNCTION with what is between"},
+	 "lines, function: show the text of the source, with what is between"},
 	{"source-dir", 0, "DIR", dw_option_list, FIELD(source_dirs),
 	 "lines: look for source below DIR first; implies --source"},
 	{"intel", 0, NULL, dw_option_flag, FIELD(intel),

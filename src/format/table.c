@@ -6,6 +6,7 @@
  * Two passes over the rows: the first finds the widths and the units.
  */
 #include "base/out.h"
+#include "format/details.h"
 #include "format/format.h"
 #include "format/shorten.h"
 #include "format/text.h"
@@ -518,6 +519,8 @@ static void write_table(const struct dw_format_job *asked, struct dw_out *out)
 	for (size_t i = 0; i < dw_format_rows(job) && !out->failed; i++)
 		write_row(job, i, &l, out);
 	write_footers(job, &l, out);
+	if (job->view->ops->tells_all)
+		dw_details_write(job, out);
 	dw_buf_release(&l.scratch[0]);
 	dw_buf_release(&l.scratch[1]);
 	dw_buf_release(&l.text);

@@ -173,7 +173,7 @@ static const char *row_name(const struct dw_view *v, const struct dw_row *row,
 
 static void type_cell(const struct dw_row *row, struct dw_cell *ret)
 {
-	static const char *const words[] = {"current", "caller", "callee"};
+	static const char *const words[] = {"current", "caller", "callee", "line"};
 
 	*ret = (struct dw_cell){
 		.kind = DWELL_CELL_NUMBER, .number = row->type, .text = words[row->type]};

@@ -24,7 +24,12 @@
 struct dw_disassembly;
 struct dw_source_text;
 
-enum dw_row_type { DWELL_ROW_CURRENT = 0, DWELL_ROW_CALLER = 1, DWELL_ROW_CALLEE = 2 };
+enum dw_row_type {
+	DWELL_ROW_CURRENT = 0,
+	DWELL_ROW_CALLER = 1,
+	DWELL_ROW_CALLEE = 2,
+	DWELL_ROW_LINE = 3, /* of the function at hand */
+};
 
 /* What the Name column of a row says. */
 enum dw_row_name {
@@ -138,7 +143,8 @@ struct dw_view_ops {
 				  DWELL_COLUMN_END = as they are */
 	enum dw_measure needs; /* without it there is nothing to see; DWELL_MEASURE_NONE = always */
 	enum dw_view_sites sites;
-	bool has_notes;			/* for people it is told in words, dw_notes_make() */
+	bool has_notes; /* for people it is told in words, dw_notes_make() */
+	bool tells_all; /* tables say below what its row of type DWELL_ROW_CURRENT has beside */
 	enum dw_column tree;		/* the column that tables indent; DWELL_COLUMN_END = flat */
 	enum dw_view_function function; /* whether it takes request.function */
 	const struct dw_view_ops *with_function; /* what it is with one; NULL = itself */
@@ -165,6 +171,7 @@ extern const struct dw_view_ops dw_view_summary;
 extern const struct dw_view_ops dw_view_functions;
 extern const struct dw_view_ops dw_view_calltree;
 extern const struct dw_view_ops dw_view_callers;
+extern const struct dw_view_ops dw_view_details;
 extern const struct dw_view_ops dw_view_modules;
 extern const struct dw_view_ops dw_view_lines;
 extern const struct dw_view_ops dw_view_source_annotated; /* lines of one function */

@@ -238,3 +238,22 @@ def test_units(context):
         got = float(time.removesuffix(unit) or 0) * scale
         require(abs(got - want) <= 1e6, f"{time} for {samples} samples")
     require("exclusive_cpu_time" not in context.report("functions")["rows"][0], "only when asked for")
+
+
+def test_function_details(context):
+    """One view has the callers, the function, its lines and its callees, and all measures."""
+    counted(context)
+    callers = context.report("callers", "shop::step")["rows"]
+    rows = context.report("function", "shop::step")["rows"]
+    wanted = [(row["type"], row["function_name"], row["number_of_calls"]) for row in callers]
+    expect([(row["type"], row["function_name"], row["number_of_calls"]) for row in rows
+            if row["type"] != 3], wanted, "callers, itself and callees")
+    rows = context.report("function", "main")["rows"]
+    lines = [row for row in rows if row["type"] == 3]
+    expect([row["line_name"] for row in lines],
+           [row["line_name"] for row in context.report("lines", "main")["rows"]], "its lines")
+    text = context.run(context.dwell, "report", "run.dwell", "function", "main").stdout
+    for wanted in "current ", "callee ", "line ", "  in shop, ", "shop.cc:", "Avg Elapsed Exclusive Time", \
+            "Context Switches":
+        require(wanted in text, f"{wanted} in {text}")
+    expect_said(context, "the view function needs a function", 2, "report", "run.dwell", "function")
