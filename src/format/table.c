@@ -122,7 +122,9 @@ static enum dw_time_digits digits_of(const struct dw_format_job *job, enum dw_co
 
 	if (info->aspect == DWELL_ASPECT_TIME && job->view->sample_ns >= 1e6)
 		return DWELL_DIGITS_FEW;
-	return info->kind == DWELL_CELL_DURATION_NS ? DWELL_DIGITS_USUAL : DWELL_DIGITS_ALL;
+	if (info->kind == DWELL_CELL_CALL_NS)
+		return DWELL_DIGITS_CALL;
+	return info->kind == DWELL_CELL_TIME_NS ? DWELL_DIGITS_POINT : DWELL_DIGITS_USUAL;
 }
 
 static void put_number(const struct dw_format_job *job, struct layout *l, enum dw_column column,

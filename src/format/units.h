@@ -12,7 +12,9 @@
 enum dw_time_digits {
 	DWELL_DIGITS_FEW = 0, /* so many samples: to a millisecond */
 	DWELL_DIGITS_USUAL,   /* time that was spent: three behind the point */
-	DWELL_DIGITS_ALL,     /* to a nanosecond, if it is no more than a second */
+	DWELL_DIGITS_POINT,   /* points in time: to a microsecond */
+	DWELL_DIGITS_CALL,    /* single calls, which may take any time: to a nanosecond, but of
+				 seconds */
 };
 
 enum dw_time_unit { DWELL_UNIT_NS = 0, DWELL_UNIT_US, DWELL_UNIT_MS, DWELL_UNIT_S };

@@ -259,9 +259,9 @@ enum dw_note_kind {
 	  "{0c allocation} with a stack that was cut: outer callers are missing.")                               \
 	/* Debug information, and what to do next. */                                                            \
 	S(NAMELESS_CODE, "{0%} of this is in functions without names, of {0l}")                                  \
-	S(IN_PACKAGES, ": install {0l} and record again, or record with --debuginfod.")                          \
+	S(IN_PACKAGES, ":\n  install {0l} and record again, or record with --debuginfod.")                       \
 	S(IN_NO_PACKAGE,                                                                                         \
-	  ": these have no symbols; record with --debuginfod, or do not strip them.")                            \
+	  ":\n  these have no symbols; record with --debuginfod, or do not strip them.")                         \
 	S(NO_SERVERS,                                                                                            \
 	  "Debug information that is not here: not asked for, DEBUGINFOD_URLS names no server.")                 \
 	S(NO_LIBRARY,                                                                                            \

@@ -219,7 +219,7 @@ def test_names_that_are_missing(context):
     context.make("strip", shop)
     context.sample(shop)
     text = context.run(context.dwell, "report", "run.dwell").stdout
-    require("of this is in functions without names, of shop: these have no symbols; record with "
+    require("of this is in functions without names, of shop:\n  these have no symbols; record with "
             "--debuginfod, or do not strip them." in text, text)
 
 

@@ -4,6 +4,7 @@
 #include "format/format.h"
 #include "format/shorten.h"
 #include "format/text.h"
+#include "format/units.h"
 #include "maker.h"
 #include "view/view.h"
 
@@ -158,6 +159,36 @@ TEST(the_own_name_of_a_function_stays)
 			CHECK_INT(used, columns);
 			dw_out_close(&out);
 		}
+}
+
+TEST(times_have_units_that_fit)
+{
+	static const struct {
+		uint64_t largest, ns;
+		enum dw_time_digits digits;
+		const char *want;
+	} cases[] = {
+		{0, 0, DWELL_DIGITS_USUAL, "0"},
+		{9999, 9999, DWELL_DIGITS_USUAL, "9999ns"},
+		{10000, 9999, DWELL_DIGITS_USUAL, "9.999us"},
+		{9999999, 200, DWELL_DIGITS_USUAL, "0.200us"},
+		{10000000, 1234567, DWELL_DIGITS_USUAL, "1.235ms"},
+		{10000000, 200, DWELL_DIGITS_CALL, "0.000200ms"},
+		{9999999999, 9999999999, DWELL_DIGITS_POINT, "10000.000ms"},
+		{10000000000, 9999999999, DWELL_DIGITS_USUAL, "10.000s"},
+		{10000000000, 1234567890, DWELL_DIGITS_POINT, "1.234568s"},
+		{10000000000, 1234567890, DWELL_DIGITS_FEW, "1.235s"},
+		{1000000000, 12000000, DWELL_DIGITS_FEW, "12ms"},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct dw_buf b = DW_BUF_INIT;
+
+		dw_time_unit_put(&b, cases[i].ns, dw_time_unit_for(cases[i].largest),
+				 cases[i].digits);
+		CHECK_STR(dw_buf_str(&b), cases[i].want);
+		dw_buf_release(&b);
+	}
 }
 
 TEST(ends_of_chains_and_of_paths_stay)
