@@ -9,6 +9,8 @@
 
 #include <inttypes.h>
 
+#define DOMAIN "nothing to show" /* of warnings */
+
 static const char *things_of(const struct dw_profile *p)
 {
 	static const char *const words[] = {
@@ -35,17 +37,16 @@ void dw_hint_empty(const struct dw_profile *p, const struct dw_filter *filter,
 	if (t->all[t->main] || dw_totals_has_waits(t))
 		return;
 	if (duration >= 0 && filter->from_ns && filter->from_ns >= (uint64_t)duration)
-		dw_warn("report",
-			"there is nothing from %.6f s on: the recording ended at %.6f s; choose an "
-			"earlier --from",
-			from, lasted);
+		dw_warn(DOMAIN,
+			"the recording ended at %.6f s, before %.6f s: choose an earlier --from",
+			lasted, from);
 	else if (filter->from_ns || filter->to_ns)
-		dw_warn("report",
+		dw_warn(DOMAIN,
 			"there are no %s from %.6f s to %.6f s: choose another --from and --until "
 			"(the recording took %.6f s)",
 			things_of(p), from, (double)end / 1e9, lasted);
 	else if (is_filtered(filter))
-		dw_warn("report",
+		dw_warn(DOMAIN,
 			"there are no %s of what --process, --thread, --module and --type choose "
 			"together: leave one of them out",
 			things_of(p));

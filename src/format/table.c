@@ -24,7 +24,8 @@ enum {
 	GAP = 2,	  /* columns between two cells */
 	NAME_PADDED = 60, /* columns that a name is padded to at most when nothing is cut */
 	NAME_MIN = 10,	  /* a name is not made narrower than this */
-	NAME_WANTED = 24, /* columns of numbers give way to names that get less */
+	NAME_WANTED = 24, /* columns of numbers give way to names that get less, */
+	TREE_WANTED = 36, /* and to those of a tree, which are indented */
 	INDENT_MAX = 40,  /* columns; deeper rows say their level instead */
 	HOT_PCT = 10,	  /* from here on a percentage is coloured */
 };
@@ -285,6 +286,8 @@ static void measure(const struct dw_format_job *job, struct layout *l)
 	for (const enum dw_column *c = job->columns; *c; c++) {
 		dw_buf_clear(&l->text);
 		l->unit[*c] = dw_time_unit_for(largest[*c].number);
+		if (digits_of(job, *c) == DWELL_DIGITS_FEW && l->unit[*c] < DWELL_UNIT_MS)
+			l->unit[*c] = DWELL_UNIT_MS;
 		put_number(job, l, *c, &largest[*c]);
 		if (*c == DWELL_COLUMN_CALLS && l->has_counted)
 			dw_buf_puts(&l->text, ONLY_COUNTED);
@@ -295,16 +298,20 @@ static void measure(const struct dw_format_job *job, struct layout *l)
 }
 
 /* The columns of text that @column should get. */
-static size_t wanted_width(enum dw_column column, const struct layout *l)
+static size_t wanted_width(const struct dw_format_job *job, enum dw_column column,
+			   const struct layout *l)
 {
-	return is_text(column) && l->width[column] > NAME_WANTED ? NAME_WANTED : l->width[column];
+	size_t wanted = column == job->view->ops->tree ? TREE_WANTED : NAME_WANTED;
+
+	return is_text(column) && l->width[column] > wanted ? wanted : l->width[column];
 }
 
-#define LEFT_OUT_FIRST                                                                     \
-	DWELL_COLUMN_AI_PCT, DWELL_COLUMN_AE_PCT, DWELL_COLUMN_AI, DWELL_COLUMN_EI_PCT,    \
-		DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_THREAD_NAME, DWELL_COLUMN_SWITCHED, \
-		DWELL_COLUMN_CALLEES, DWELL_COLUMN_ALLOCS_INCLUSIVE,                       \
-		DWELL_COLUMN_ALLOCS_EXCLUSIVE, DWELL_COLUMN_BYTES_ALIVE, DWELL_COLUMN_PROMOTED
+#define LEFT_OUT_FIRST                                                                          \
+	DWELL_COLUMN_AI_PCT, DWELL_COLUMN_AE_PCT, DWELL_COLUMN_AI, DWELL_COLUMN_EI_PCT,         \
+		DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_THREAD_NAME, DWELL_COLUMN_SWITCHED,      \
+		DWELL_COLUMN_CALLEES, DWELL_COLUMN_ALLOCS_INCLUSIVE,                            \
+		DWELL_COLUMN_ALLOCS_EXCLUSIVE, DWELL_COLUMN_BYTES_ALIVE, DWELL_COLUMN_PROMOTED, \
+		DWELL_COLUMN_AT_MOST, DWELL_COLUMN_EE_PCT
 
 /* Leave out columns that a narrow terminal has no room for, those first that say least beside the
  * others, until names get the room that they need to be told apart. */
@@ -322,11 +329,11 @@ static void leave_out(const struct dw_format_job *job, const struct layout *l,
 	if (is_sampled && !job->view->sample_ns)
 		return;
 	for (const enum dw_column *c = columns; *c; c++)
-		total += wanted_width(*c, l) + (c > columns ? GAP : 0);
+		total += wanted_width(job, *c, l) + (c > columns ? GAP : 0);
 	for (size_t i = 0; first[i] && total > job->width; i++)
 		for (const enum dw_column *c = columns; *c; c++)
 			if (*c == first[i]) {
-				total -= wanted_width(*c, l) + GAP;
+				total -= wanted_width(job, *c, l) + GAP;
 				dw_columns_drop(columns, first[i]);
 				break;
 			}
@@ -471,6 +478,15 @@ static const char *things_of(const struct dw_format_job *job)
 	return words[dw_profile_method(job->view->request.profile)];
 }
 
+static bool has_column(const struct dw_format_job *job, enum dw_column column)
+{
+	const enum dw_column *c = job->columns;
+
+	while (*c && *c != column)
+		c++;
+	return *c == column;
+}
+
 /* What a reader must know of the numbers above. */
 static void write_footers(const struct dw_format_job *job, const struct layout *l,
 			  struct dw_out *out)
@@ -487,7 +503,7 @@ static void write_footers(const struct dw_format_job *job, const struct layout *
 	if (has_unseen(job) && !is_upper_bound(job))
 		dw_out_puts(out, "(" UPPER_BOUND ": upper bounds, of processes whose context "
 				 "switches could not be seen)\n");
-	if (l->has_bounds)
+	if (l->has_bounds && has_column(job, DWELL_COLUMN_AT_MOST))
 		dw_out_puts(out, "(At Most: what calls that take less than the clock can tell "
 				 "may have taken of their own)\n");
 	if (l->has_counted)

@@ -163,7 +163,7 @@ def test_ranges(context):
     expect_said(context, "--until must be later than --from", 2, "report", "run.dwell", "--from", "2",
                 "--until", "1")
     for command in (("report", "run.dwell", "functions"), ("export", "run.dwell", "-f", "folded")):
-        expect_said(context, "there is nothing from 1000.000000 s on: the recording ended at", 0,
+        expect_said(context, "nothing to show: the recording ended at", 0,
                     *command, "--from", "1000")
         expect_said(context, "choose another --from and --until", 0, *command, "--until", "1ns")
 
@@ -173,7 +173,7 @@ def test_filters_that_leave_nothing(context):
     idle = [row["module_name"] for row in context.report("modules")["rows"]
             if row["level"] == 0 and row["exclusive_samples"] == 0]
     for name in idle[:1]:
-        expect_said(context, "there are no samples of what --process, --thread, --module and --type "
+        expect_said(context, "nothing to show: there are no samples of what --process, --thread, --module and --type "
                     "choose", 0, "report", "run.dwell", "functions", "--module", name)
 
 
