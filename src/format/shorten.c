@@ -67,21 +67,20 @@ static void put_trait(struct dw_buf *b, const char *s, size_t n)
 /* The scopes at @s from @at to @end, with ellipses in their brackets. */
 static void put_scopes(struct dw_buf *b, const char *s, size_t at, size_t end)
 {
-	for (size_t begin = at, next; at < end; at = next) {
+	for (size_t first = at, next; at < end; at = next) {
 		next = at + 1;
 		if (!strchr("<([", s[at])) {
 			dw_buf_put(b, s + at, 1);
-			begin = s[at] == ':' ? next : begin;
 			continue;
 		}
 		next = bracket_end(s, at, end);
-		if (at != begin) {
-			dw_buf_put(b, s + at, 1);
-			dw_buf_puts(b, ELLIPSIS);
-			dw_buf_put(b, s + next - 1, 1);
-		} else {
+		if (at == first) {
 			put_trait(b, s + at, next - at);
+			continue;
 		}
+		dw_buf_put(b, s + at, 1);
+		dw_buf_puts(b, end - at > 7 && !memcmp(s + at, "<lambda", 7) ? "lambda" : ELLIPSIS);
+		dw_buf_put(b, s + next - 1, 1);
 	}
 }
 
@@ -113,7 +112,9 @@ static void put_step(struct dw_buf *b, const char *s, size_t n, enum step step)
 	if (step < TEMPLATES)
 		dw_buf_put(b, s + parts.own_end, parts.args - parts.own_end);
 	else if (step == TEMPLATES && parts.args > parts.own_end + 1) {
-		dw_buf_put(b, s + parts.own_end, 1);
+		size_t open = parts.own_end + strspn(s + parts.own_end, ":"); /* "::<T>" */
+
+		dw_buf_put(b, s + parts.own_end, open + 1 - parts.own_end);
 		dw_buf_puts(b, ELLIPSIS);
 		dw_buf_put(b, s + parts.args - 1, 1);
 	}
@@ -155,9 +156,9 @@ static void put_chain(struct dw_buf *b, const char *s, enum step step)
 	}
 }
 
-/* The first and the last name of the chain at @s, without scopes. False: it has no
- * others. */
-static bool put_ends(struct dw_buf *b, const char *s)
+/* The first and the last name of the chain at @s, without scopes; the first alone if these do not
+ * fit. False: nor does that. */
+static bool put_ends(struct dw_buf *b, const char *s, size_t columns)
 {
 	size_t first = link_length(s), last = 0, next = first;
 
@@ -165,15 +166,19 @@ static bool put_ends(struct dw_buf *b, const char *s)
 		last = next + LINK_BYTES;
 		next = last + link_length(s + last);
 	}
-	if (last <= first + LINK_BYTES)
-		return false;
-	dw_buf_clear(b);
-	put_step(b, s, first, SCOPES);
-	dw_buf_put(b, s + first, LINK_BYTES);
-	dw_buf_puts(b, ELLIPSIS);
-	dw_buf_put(b, s + first, LINK_BYTES);
-	put_step(b, s + last, next - last, SCOPES);
-	return true;
+	for (int has_last = 1; has_last >= 0; has_last--) {
+		dw_buf_clear(b);
+		put_step(b, s, first, SCOPES);
+		dw_buf_put(b, s + first, LINK_BYTES);
+		dw_buf_puts(b, ELLIPSIS);
+		if (has_last) {
+			dw_buf_put(b, s + first, LINK_BYTES);
+			put_step(b, s + last, next - last, SCOPES);
+		}
+		if (dw_text_columns(dw_buf_str(b)) <= columns)
+			return true;
+	}
+	return false;
 }
 
 /* As many scopes of the name of @n bytes at @s, from the last one on, as fit. False: none. */
@@ -250,8 +255,7 @@ size_t dw_function_name_put_fitted(struct dw_out *out, const char *name, size_t 
 		put_chain(&b, name, step);
 		fits = dw_text_columns(dw_buf_str(&b)) <= columns;
 	}
-	if (!fits && !is_one && put_ends(&ends, name) &&
-	    dw_text_columns(dw_buf_str(&ends)) <= columns)
+	if (!fits && !is_one && put_ends(&ends, name, columns))
 		return dw_text_put_fitted(out, dw_buf_str(&ends), columns);
 	return dw_text_put_fitted(out, dw_buf_str(&b), columns);
 }

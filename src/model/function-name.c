@@ -7,13 +7,16 @@
 #include <ctype.h>
 #include <string.h>
 
+#define LAMBDA "<lambda" /* as gcc has it in debug information */
+
 /* The walk. @name is the result so far. */
 struct walk {
 	const char *s;
 	size_t n, at;
-	size_t depth;	  /* of brackets that are open */
-	size_t before[2]; /* where the scopes before the own name begin, the last one first */
-	bool dots;	  /* "." may stand between scopes */
+	size_t depth;	     /* of brackets that are open */
+	size_t before[2];    /* where the scopes before the own name begin, the last one first */
+	bool dots;	     /* "." may stand between scopes */
+	bool has_parameters; /* of a scope, too */
 	struct dw_function_name name;
 };
 
@@ -90,6 +93,7 @@ static void open_bracket(struct walk *w)
 			w->name.own_end = w->at;
 		if (c == '(' && w->name.args == w->n)
 			w->name.args = w->at;
+		w->has_parameters |= c == '(';
 	}
 	w->depth++;
 }
@@ -127,7 +131,11 @@ static void pass_plain(struct walk *w)
 
 	if (c == ' ' && w->name.args == w->n && !has(w, w->at, " [clone"))
 		begin_name(w, w->at + 1);
-	else if (has(w, w->at, "::")) {
+	else if (has(w, w->at, "::<") && !has(w, w->at, "::" LAMBDA)) {
+		/* Rust's template arguments. */
+		w->name.own_end = w->name.own_end < w->n ? w->name.own_end : w->at;
+		w->at++;
+	} else if (has(w, w->at, "::")) {
 		begin_component(w, w->at + 2);
 		w->at++;
 	} else if (c == '.' && w->dots && w->at > w->name.own && !is_suffix(w, w->at + 1))
@@ -145,7 +153,7 @@ static bool is_nameless(const struct walk *w)
 	for (size_t i = 0; i < sizeof alike / sizeof *alike; i++)
 		if (n == strlen(alike[i]) && !memcmp(own, alike[i], n))
 			return true;
-	return n && *own == '{';
+	return n && (*own == '{' || has(w, w->name.own, LAMBDA));
 }
 
 void dw_function_name_parse(const char *name, size_t n, struct dw_function_name *ret)
@@ -166,7 +174,7 @@ void dw_function_name_parse(const char *name, size_t n, struct dw_function_name 
 	}
 	/* Only what has parameters has a return type: other blanks are of a name ("JS:fib a.js").
 	 */
-	if (w.name.args == n && w.name.scope)
+	if (!w.has_parameters && w.name.scope)
 		w.name =
 			(struct dw_function_name){.own_end = n, .args = n, .args_end = n, .end = n};
 	w.name.telling = w.name.own;

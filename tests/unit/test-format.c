@@ -141,11 +141,20 @@ TEST(the_own_name_of_a_function_stays)
 		"std::less<…>::operator()",
 		"less<…>::operator()",
 		NULL};
+	static const char *const turbofish[] = {"a::Vec::<T>::grow::<b::Global>",
+						"a::Vec::<…>::grow::<…>",
+						"a::Vec::<…>::grow",
+						"…Vec::<…>::grow",
+						"grow",
+						NULL};
+	static const char *const lambda[] = {"int main(int, char**)::<lambda(int, long)>",
+					     "main(int, char**)::<lambda(int, long)>",
+					     "main(…)::<lambda(int, long)>", NULL};
 	static const char *const closure[] = {"prog::work::{{closure}}", "work::{{closure}}", NULL};
 	static const char *const plain[] = {"a_long_name_of_c", "a_long_…me_of_c", NULL};
 
-	static const char *const *const all[] = {cpp,	    rust,     dotnet,  chain,
-						 operators, nameless, closure, plain};
+	static const char *const *const all[] = {cpp,	   rust,    dotnet,    chain,  operators,
+						 nameless, closure, turbofish, lambda, plain};
 
 	/* Each fits where the one before does not. */
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -198,6 +207,9 @@ TEST(ends_of_chains_and_of_paths_stay)
 	dw_out_init_buffer(&out);
 	CHECK_INT(dw_function_name_put_fitted(&out, "_start > a::middle(int) > main", 17), 17);
 	CHECK_STR(dw_buf_str(&out.buf), "_start > … > main");
+	dw_buf_clear(&out.buf);
+	CHECK_INT(dw_function_name_put_fitted(&out, "_start > a::middle(int) > main", 12), 10);
+	CHECK_STR(dw_buf_str(&out.buf), "_start > …");
 	dw_buf_clear(&out.buf);
 	CHECK_INT(dw_path_put_fitted(&out, "/usr/include/c++/bits/stl_tree.h", 18), 17);
 	CHECK_STR(dw_buf_str(&out.buf), "…/bits/stl_tree.h");

@@ -104,6 +104,8 @@ TEST(names_of_functions_have_parts)
 		"|ns::|f|[abi:cxx11]|(int)|",
 		"|ns::|work||(int)| [clone .cold]",
 		"|<a::Vec<T> as b::Iterator>::|next|||",
+		"|a::Vec<_>::|grow|::<b::Global>||",
+		"|main(int, char**)::|<lambda(int)>|||",
 		"|prog::main::|{{closure}}|||",
 		"|main::{lambda(int)#1}::|operator()||(int)| const",
 		"|App.Tree.|Make||(int)|",
