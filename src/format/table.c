@@ -319,15 +319,18 @@ static void leave_out(const struct dw_format_job *job, const struct layout *l,
 		      enum dw_column *columns)
 {
 	static const enum dw_column others[] = {LEFT_OUT_FIRST, DWELL_COLUMN_END};
-	/* Of samples: their numbers, where there are times instead. */
-	static const enum dw_column counts[] = {DWELL_COLUMN_INCLUSIVE, DWELL_COLUMN_EXCLUSIVE,
-						DWELL_COLUMN_END};
-	bool is_sampled = dw_profile_method(job->view->request.profile) == DWELL_METHOD_SAMPLING;
-	const enum dw_column *first = is_sampled ? counts : others;
+	/* Of samples: their numbers, where there are times instead, and shares of waits. */
+	static const enum dw_column of_samples[] = {DWELL_COLUMN_INCLUSIVE,
+						    DWELL_COLUMN_EXCLUSIVE,
+						    DWELL_COLUMN_BLOCKED_INCLUSIVE_PCT,
+						    DWELL_COLUMN_BLOCKED_EXCLUSIVE_PCT,
+						    DWELL_COLUMN_BLOCKED_INCLUSIVE,
+						    DWELL_COLUMN_END};
+	const enum dw_column *first = others;
 	size_t total = 0;
 
-	if (is_sampled && !job->view->sample_ns)
-		return;
+	if (dw_profile_method(job->view->request.profile) == DWELL_METHOD_SAMPLING)
+		first = job->view->sample_ns ? of_samples : of_samples + 2;
 	for (const enum dw_column *c = columns; *c; c++)
 		total += wanted_width(job, *c, l) + (c > columns ? GAP : 0);
 	for (size_t i = 0; first[i] && total > job->width; i++)

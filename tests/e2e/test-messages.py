@@ -1,5 +1,11 @@
 """What dwell says to people who slipped, or who look where there is nothing to see: what is so, and
 what to do. Each message is read here."""
+import fcntl
+import os
+import pty
+import struct
+import termios
+
 from harness import expect, needs, require
 
 CPP = r"""
@@ -257,3 +263,32 @@ def test_function_details(context):
             "Context Switches":
         require(wanted in text, f"{wanted} in {text}")
     expect_said(context, "the view function needs a function", 2, "report", "run.dwell", "function")
+
+
+def on_terminal(context, width, *words):
+    """The lines that dwell writes to a terminal of so many columns."""
+    ours, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+    process = context.start(context.dwell, *words, stdout=terminal,
+                            env={**context.env, "PAGER": "cat", "NO_COLOR": "1", "TERM": "xterm"})
+    os.close(terminal)
+    text = b""
+    try:
+        while True:
+            text += os.read(ours, 65536)
+    except OSError:  # nobody writes any more
+        pass
+    os.close(ours)
+    expect((process.communicate()[1], process.returncode), ("", 0), "errors and status")
+    return text.decode().replace("\r\n", "\n").split("\n")
+
+
+def test_narrow_terminals(context):
+    """Numbers of samples give way to times, shares of waits to names, and own names stay."""
+    sampled(context, "--off-cpu")
+    for width in 80, 160:
+        lines = on_terminal(context, width, "report", "run.dwell", "functions")
+        require(all(len(line) <= width for line in lines), "\n".join(lines))
+        expect(("CPU Excl" in lines[0], "  Exclusive" in lines[0]), (True, width > 80), lines[0])
+        require(any("Box<…>::get" in line or "Box<long>::get" in line for line in lines),
+                "\n".join(lines))
