@@ -17,10 +17,10 @@ _dwell()
         words=$(_dwell_list "$dwell" "" Commands)
     elif [[ $current == -* ]]; then
         words=$("$dwell" help "$command" 2>/dev/null | grep -o -- '--[a-z][a-z-]*' | sort -u)
+    elif [[ $command == export && ( $previous == --format || $previous == -f ) ]]; then
+        words=$(_dwell_list "$dwell" export Formats)
     elif [[ $previous == --format || $previous == -f ]]; then
         words="table csv json xml"
-    elif [[ $command == export && ( $previous == --to || $previous == -t ) ]]; then
-        words=$(_dwell_list "$dwell" export Formats)
     elif [[ $command == re* && $previous != -* && $COMP_CWORD -gt 2 ]]; then
         words=$(_dwell_list "$dwell" "$command" Views)
     elif [[ $command == import && $COMP_CWORD -eq 2 ]]; then

@@ -1,10 +1,13 @@
 /*
  * Filters; see filter.h. A word made of digits is a system id (which the system may have given
  * twice: both count), any other a name. A word that fits nothing is an error: an empty report would
- * look like an answer. Functions are looked for in three passes, each looser than the one before;
- * the first that finds anything decides.
+ * look like an answer. Functions are looked for in passes, each looser than the one before; the
+ * first that finds anything decides.
  */
 #include "analysis/filter.h"
+
+#include "base/suggest.h"
+#include "model/function-name.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -20,9 +23,17 @@ static bool fits_task(const char *word, int32_t id, const char *name)
 	return strtoull(word, NULL, 10) == (uint64_t)(uint32_t)id;
 }
 
-static int no_fit(const char *kind, const char *word, struct dw_error *err)
+/* Nothing was found for the word of @nearest. */
+static int no_fit(const char *kind, const struct dw_suggestion *nearest, struct dw_error *err)
 {
-	return dw_error_set(err, DWELL_ERR_NOT_FOUND, "no %s '%s' in this session", kind, word);
+	struct dw_buf hint = DW_BUF_INIT;
+	int rc;
+
+	dw_suggestion_put(nearest, "", &hint);
+	rc = dw_error_set(err, DWELL_ERR_NOT_FOUND, "no %s '%s' in this session%s", kind,
+			  nearest->word, dw_buf_str(&hint));
+	dw_buf_release(&hint);
+	return rc;
 }
 
 /* The same of a process, which also has the name before its arguments (target/proc.h). */
@@ -38,15 +49,19 @@ static int resolve_process(const struct dw_profile *p, const char *word,
 			   struct dw_filter_owned *ret, struct dw_error *err)
 {
 	size_t before = ret->processes.n;
+	struct dw_suggestion nearest;
 
+	dw_suggestion_begin(&nearest, word, strlen(word));
 	for (uint32_t id = 1; id <= dw_processes_count(&p->processes); id++) {
 		const struct dw_process *row = dw_processes_get(&p->processes, id);
+		const char *name = dw_strings_get(&p->strings, row->name);
 
-		if (fits_process(word, row->pid, dw_strings_get(&p->strings, row->name)) &&
-		    dw_vec_push(&ret->processes, id))
+		dw_suggestion_offer_part(&nearest, name, strcspn(name, " "), name,
+					 strcspn(name, " "));
+		if (fits_process(word, row->pid, name) && dw_vec_push(&ret->processes, id))
 			return dw_error_set(err, -ENOMEM, "out of memory");
 	}
-	return ret->processes.n > before ? 0 : no_fit("process", word, err);
+	return ret->processes.n > before ? 0 : no_fit("process", &nearest, err);
 }
 
 /* A thread goes by what it calls itself and by its start function. */
@@ -62,12 +77,17 @@ static int resolve_thread(const struct dw_profile *p, const char *word, struct d
 			  struct dw_error *err)
 {
 	size_t before = ret->threads.n;
+	struct dw_suggestion nearest;
 
-	for (uint32_t id = 1; id <= dw_threads_count(&p->threads); id++)
-		if (fits_thread(p, word, dw_threads_get(&p->threads, id)) &&
-		    dw_vec_push(&ret->threads, id))
+	dw_suggestion_begin(&nearest, word, strlen(word));
+	for (uint32_t id = 1; id <= dw_threads_count(&p->threads); id++) {
+		const struct dw_thread *row = dw_threads_get(&p->threads, id);
+
+		dw_suggestion_offer(&nearest, dw_strings_get(&p->strings, row->name));
+		if (fits_thread(p, word, row) && dw_vec_push(&ret->threads, id))
 			return dw_error_set(err, -ENOMEM, "out of memory");
-	return ret->threads.n > before ? 0 : no_fit("thread", word, err);
+	}
+	return ret->threads.n > before ? 0 : no_fit("thread", &nearest, err);
 }
 
 static bool fits_text(const char *word, const char *text)
@@ -78,16 +98,19 @@ static bool fits_text(const char *word, const char *text)
 static int resolve_module(const struct dw_profile *p, const char *word, struct dw_filter_owned *ret,
 			  struct dw_error *err)
 {
+	struct dw_suggestion nearest;
 	bool found = false;
 
+	dw_suggestion_begin(&nearest, word, strlen(word));
 	for (uint32_t id = 1; id < ret->modules.n; id++) {
 		const struct dw_module *m = dw_modules_get(&p->modules, id);
 
+		dw_suggestion_offer(&nearest, dw_strings_get(&p->strings, m->name));
 		if (fits_text(word, dw_strings_get(&p->strings, m->name)) ||
 		    fits_text(word, dw_strings_get(&p->strings, m->path)))
 			ret->modules.v[id] = found = true;
 	}
-	return found ? 0 : no_fit("module", word, err);
+	return found ? 0 : no_fit("module", &nearest, err);
 }
 
 /* The last part of the type @name, without its namespace, the types around it and what is between
@@ -131,18 +154,23 @@ static bool fits_last_part(const char *word, const char *name)
 static int resolve_type(const struct dw_profile *p, const char *word, struct dw_filter_owned *ret,
 			struct dw_error *err)
 {
+	struct dw_suggestion nearest;
 	bool found = false;
 
+	dw_suggestion_begin(&nearest, word, strlen(word));
 	for (int by_part = 0; by_part < 2 && !found; by_part++) {
 		for (size_t i = 0; i < ret->types.n; i++) {
 			const char *name =
 				dw_strings_get(&p->strings, p->allocations.types.v[i].name);
+			size_t n;
+			const char *part = last_part(name, by_part, &n);
 
+			dw_suggestion_offer_part(&nearest, part, n, name, strlen(name));
 			if (by_part ? fits_last_part(word, name) : fits_text(word, name))
 				ret->types.v[i] = found = true;
 		}
 	}
-	return found ? 0 : no_fit("type", word, err);
+	return found ? 0 : no_fit("type", &nearest, err);
 }
 
 static int start_flags(struct dw_filter_flags *flags, size_t n, struct dw_error *err)
@@ -161,7 +189,9 @@ int dw_filter_resolve(const struct dw_profile *p, const struct dw_filter_words *
 
 	*ret = (struct dw_filter_owned){0};
 	if (words->to_ns && words->to_ns <= words->from_ns)
-		return dw_error_set(err, DWELL_ERR_USAGE, "the range ends before it begins");
+		return dw_error_set(err, DWELL_ERR_USAGE,
+				    "the range ends before it begins: --until must be later than "
+				    "--from");
 	for (size_t i = 0; i < words->processes_n && !rc; i++)
 		rc = resolve_process(p, words->processes[i], ret, err);
 	for (size_t i = 0; i < words->threads_n && !rc; i++)
@@ -215,6 +245,22 @@ static bool fits_glob(const char *text, const char *name)
 static bool is_part(const char *text, const char *name)
 {
 	return *text && strstr(name, text);
+}
+
+static bool is_own_name(const char *text, const char *name)
+{
+	return dw_function_name_is(name, text, strlen(text));
+}
+
+/* Likewise with all scopes: beside it, the same name in a scope is not meant. */
+static bool is_whole_name(const char *text, const char *name)
+{
+	struct dw_function_name parts;
+	size_t n = strlen(text);
+
+	dw_function_name_parse(name, strlen(name), &parts);
+	return is_own_name(text, name) &&
+	       (parts.own_end - parts.scope == n || parts.args - parts.scope == n);
 }
 
 static const char *name_of(const struct dw_profile *p, const struct dw_function *f)
@@ -296,10 +342,29 @@ static int report_several(const struct dw_profile *p, const char *text, const st
 	return rc;
 }
 
+/* The function whose name, or its end from some scope on, is nearest to @text. */
+static int report_none(const struct dw_profile *p, const char *text, struct dw_error *err)
+{
+	struct dw_suggestion nearest;
+
+	dw_suggestion_begin(&nearest, text, strlen(text));
+	for (uint32_t id = 1; id <= dw_functions_count(&p->functions); id++) {
+		const char *name = name_of(p, dw_functions_get(&p->functions, id));
+		struct dw_function_name parts;
+
+		dw_function_name_parse(name, strlen(name), &parts);
+		dw_suggestion_offer_part(&nearest, name + parts.own, parts.own_end - parts.own,
+					 name + parts.scope, parts.args - parts.scope);
+		dw_suggestion_offer_part(&nearest, name + parts.scope, parts.args - parts.scope,
+					 name + parts.scope, parts.args - parts.scope);
+	}
+	return no_fit("function", &nearest, err);
+}
+
 int dw_match_function(const struct dw_profile *p, const char *text, uint32_t *ret,
 		      struct dw_error *err)
 {
-	fits_fn *const passes[] = {is_equal, fits_glob, is_part};
+	fits_fn *const passes[] = {is_equal, is_whole_name, is_own_name, fits_glob, is_part};
 	struct found found = {0};
 	int rc = 0;
 
@@ -312,8 +377,7 @@ int dw_match_function(const struct dw_profile *p, const char *text, uint32_t *re
 	else if (found.ids.n)
 		rc = report_several(p, text, &found, err);
 	else
-		rc = dw_error_set(err, DWELL_ERR_NOT_FOUND, "no function '%s' in this session",
-				  text);
+		rc = report_none(p, text, err);
 	dw_vec_release(&found.ids);
 	return rc;
 }

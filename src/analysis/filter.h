@@ -52,12 +52,13 @@ int dw_filter_resolve(const struct dw_profile *p, const struct dw_filter_words *
 void dw_filter_release(struct dw_filter_owned *f);
 
 /*
- * The functions of @p that @text means: those whose demangled name it is; else those that it fits
+ * The functions of @p that @text means: those whose demangled name it is; else, without return type
+ * and parameters, those whose name it is with all scopes, else with some; else those that it fits
  * as a glob; else those whose name contains it. "MODULE!NAME" and "MODULE!0xADDRESS" tell apart
  * functions of one name.
  * @ret  set to the only one.
- * Returns 0; DWELL_ERR_NOT_FOUND (none, or several: @err lists them, one a line, in the form that
- * is unique); -ENOMEM.
+ * Returns 0; DWELL_ERR_NOT_FOUND (none: @err names the nearest; or several: it lists them, one a
+ * line, in the form that is unique); -ENOMEM.
  */
 int dw_match_function(const struct dw_profile *p, const char *text, uint32_t *ret,
 		      struct dw_error *err);

@@ -1,19 +1,20 @@
 /*
  * dwell export: a session for another viewer, in that one's format.
  *
- * As for reports, the user's words are checked before the session is read. The name --to is the
- * format's, so a range of time ends at --until.
+ * As for reports, the user's words are checked before the session is read.
  */
 #include "export/export.h"
 
 #include "analysis/filter.h"
 #include "base/process-setup.h"
 #include "cli/command.h"
+#include "cli/hints.h"
 #include "cli/terminal.h"
 #include "record/finish.h"
 #include "session/read.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 struct export_options {
@@ -24,8 +25,9 @@ struct export_options {
 #define FIELD(name) offsetof(struct export_options, name)
 
 static const struct dw_option table[] = {
-	{"to", 't', "FORMAT", dw_option_text, FIELD(format),
+	{"format", 'f', "FORMAT", dw_option_text, FIELD(format),
 	 "pprof, speedscope, firefox, folded or callgrind"},
+	{"to", 't', "FORMAT", dw_option_text, FIELD(format), NULL}, /* what it was called */
 	{"output", 'o', "FILE", dw_option_text, FIELD(output), "write to FILE instead of stdout"},
 	{"values", 0, "NAME", dw_option_text, FIELD(values),
 	 "what formats with one kind of values show: samples, cpu, blocked; elapsed, application, calls, "
@@ -45,19 +47,21 @@ static const struct dw_option table[] = {
 static int read_format(const struct export_options *o, const struct dw_export_ops **ret,
 		       struct dw_error *err)
 {
-	struct dw_buf list = DW_BUF_INIT;
+	struct dw_candidates candidates = DW_CANDIDATES_INIT;
+	int rc;
 
 	*ret = o->format ? dw_export_find(o->format) : NULL;
 	if (*ret)
 		return 0;
+	dw_candidates_begin(&candidates, o->format ? o->format : "",
+			    o->format ? strlen(o->format) : 0);
 	for (const struct dw_export_ops *const *e = dw_exports; *e; e++)
-		dw_buf_printf(&list, " %s", (*e)->name);
+		dw_candidates_offer(&candidates, (*e)->name);
 	if (o->format)
-		dw_misuse(err, "unknown format '%s'; there are%s", o->format, dw_buf_str(&list));
-	else
-		dw_misuse(err, "--to which format? there are%s", dw_buf_str(&list));
-	dw_buf_release(&list);
-	return DWELL_ERR_USAGE;
+		return dw_candidates_unknown(&candidates, "format", err);
+	rc = dw_misuse(err, "which --format? there are%s", dw_buf_str(&candidates.list));
+	dw_buf_release(&candidates.list);
+	return rc;
 }
 
 /* An export must not fill a terminal with bytes. */
@@ -104,6 +108,8 @@ static int resolve_and_write(const struct export_options *o, const struct dw_exp
 	rc = dw_filter_options_resolve(&o->filter, p, &filter, err);
 	if (!rc)
 		rc = write_out(o, format, p, &filter.filter, err);
+	if (!rc)
+		rc = dw_hint_empty_export(p, &filter.filter);
 	dw_filter_release(&filter);
 	return rc;
 }
@@ -156,7 +162,7 @@ static void list_formats(struct dw_out *out)
 const struct dw_command dw_cmd_export = {
 	.name = "export",
 	.help = "write a recorded session in the format of another viewer",
-	.synopsis = "FILE --to FORMAT [OPTIONS]",
+	.synopsis = "FILE --format FORMAT [OPTIONS]",
 	.list = list_formats,
 	.options = table,
 	.misuse = DWELL_EXIT_USAGE,

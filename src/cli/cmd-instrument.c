@@ -55,6 +55,16 @@ struct cmd_instrument {
 
 #define AT(field) offsetof(struct cmd_instrument, field)
 
+/* Clones are made before their program runs. The option is here to say so. */
+static int refuse_pid(const char *value, void *into, struct dw_error *err)
+{
+	(void)into;
+	return dw_misuse(err,
+			 "calls are measured from a program's start on; a program that runs "
+			 "already is sampled: dwell sample -p %s",
+			 value);
+}
+
 static const struct dw_option options[] = {
 	{"output", 'o', "FILE", dw_option_text, AT(output), "session file (COMMAND.dwell)"},
 	{"module", 0, "GLOB", dw_option_list, AT(modules),
@@ -91,6 +101,7 @@ static const struct dw_option options[] = {
 	{"format", 'f', "FORMAT", dw_option_text, AT(format),
 	 "of that list: table, csv or json (table)"},
 	{"quiet", 'q', NULL, dw_option_flag, AT(quiet), "no progress and no summary"},
+	{"pid", 'p', "PID", refuse_pid, 0, NULL},
 	{"probes", 0, "KIND", dw_option_text, AT(probes), NULL},
 	{"os-source", 0, "SOURCE", dw_option_text, AT(os_source), NULL},
 	{"nodes", 0, "N", dw_option_count, AT(nodes_max), NULL},

@@ -86,18 +86,10 @@ static int check(const struct dw_command *self, const struct cmd_memory *c, bool
 static int conclude(const struct cmd_memory *c, const char *session,
 		    const struct dw_record_result *r, int rc, struct dw_error *err)
 {
-	struct dw_out out;
-
 	if (rc)
 		dw_recorded_failure(err, r, session);
-	if (rc || c->quiet)
-		return rc;
-	dw_recorded_summary(session);
-	if (r->runtimes)
-		return rc;
-	dw_out_init_fd(&out, STDERR_FILENO);
-	dw_out_puts(&out, "dwell: no .NET runtime made itself known: the command ran as it is\n");
-	dw_out_close(&out);
+	else if (!c->quiet)
+		dw_recorded_summary(session);
 	return rc;
 }
 

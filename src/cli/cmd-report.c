@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/process-setup.h"
 #include "cli/command.h"
+#include "cli/hints.h"
 #include "cli/terminal.h"
 #include "format/format.h"
 #include "record/finish.h"
@@ -19,6 +20,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 
 enum { TRIM_DEFAULT = -1 };
 
@@ -73,7 +75,8 @@ static const struct dw_option table[] = {
 	 "memory: only objects of this type"},
 	{"from", 0, "TIME", dw_option_time_ns, FIELD(filter.from_ns),
 	 "only from this time since the start (2, 500ms, 1m)"},
-	{"to", 0, "TIME", dw_option_time_ns, FIELD(filter.to_ns), "only up to this time"},
+	{"until", 0, "TIME", dw_option_time_ns, FIELD(filter.to_ns), "only up to this time"},
+	{"to", 0, "TIME", dw_option_time_ns, FIELD(filter.to_ns), NULL}, /* what it was called */
 	DW_MY_CODE_OPTIONS(FIELD(my_code)),
 	{"intervals", 0, "RULE", dw_option_text, FIELD(intervals),
 	 "instrumentation: what ends an interval: event (default) or probe"},
@@ -83,7 +86,7 @@ static const struct dw_option table[] = {
 	{"hot-path", 0, NULL, dw_option_flag, FIELD(hot_path),
 	 "calltree: nothing but the hot path"},
 	{"source", 0, NULL, dw_option_flag, FIELD(source),
-	 "lines: show the text of the source, of FUNCTION with what is between"},
+	 "lines, function: show the text of the source, with what is between"},
 	{"source-dir", 0, "DIR", dw_option_list, FIELD(source_dirs),
 	 "lines: look for source below DIR first; implies --source"},
 	{"intel", 0, NULL, dw_option_flag, FIELD(intel),
@@ -97,47 +100,55 @@ static const struct dw_option table[] = {
 	{NULL},
 };
 
-/* One line that lists what there is instead, by @list, which is freed. */
-static int unknown(const char *kind, const char *name, struct dw_buf *list, struct dw_error *err)
-{
-	int rc = dw_misuse(err, "unknown %s '%s'; there are%s", kind, name, dw_buf_str(list));
-
-	dw_buf_release(list);
-	return rc;
-}
-
 static int unknown_view(const char *name, struct dw_error *err)
 {
-	struct dw_buf list = DW_BUF_INIT;
+	struct dw_candidates candidates = DW_CANDIDATES_INIT;
 
+	dw_candidates_begin(&candidates, name, strlen(name));
 	for (const struct dw_view_ops *const *v = dw_views; *v; v++)
-		dw_buf_printf(&list, " %s", (*v)->name);
-	return unknown("view", name, &list, err);
+		dw_candidates_offer(&candidates, (*v)->name);
+	return dw_candidates_unknown(&candidates, "view", err);
 }
 
 static int unknown_format(const char *name, struct dw_error *err)
 {
-	struct dw_buf list = DW_BUF_INIT;
+	struct dw_candidates candidates = DW_CANDIDATES_INIT;
 
+	dw_candidates_begin(&candidates, name, strlen(name));
 	for (const struct dw_format_ops *const *f = dw_formats; *f; f++)
-		dw_buf_printf(&list, " %s", (*f)->name);
-	return unknown("format", name, &list, err);
+		dw_candidates_offer(&candidates, (*f)->name);
+	return dw_candidates_unknown(&candidates, "format", err);
 }
 
 static int unknown_column(const struct report *r, const char *name, size_t n, struct dw_error *err)
 {
-	struct dw_buf list = DW_BUF_INIT;
-	char key[DWELL_KEY_MAX_BYTES];
-	int rc;
+	struct dw_candidates candidates = DW_CANDIDATES_INIT;
+	char keys[DWELL_COLUMNS_N][DWELL_KEY_MAX_BYTES];
 
+	dw_candidates_begin(&candidates, name, n);
 	for (const enum dw_column *c = r->all; *c; c++) {
-		dw_column_key(*c, key);
-		dw_buf_printf(&list, " %s", key);
+		dw_column_key(*c, keys[*c]);
+		dw_candidates_offer(&candidates, keys[*c]);
 	}
-	rc = dw_misuse(err, "the view %s has no column '%.*s'; it has%s", r->view->name, (int)n,
-		       name, dw_buf_str(&list));
-	dw_buf_release(&list);
-	return rc;
+	return dw_candidates_unknown(&candidates, "column", err);
+}
+
+/* The column that @n bytes at @name mean, also by headings that tables print instead of titles:
+ * the event that was sampled, and waits of calls. */
+static enum dw_column find_column(const struct report *r, const struct dw_profile *p,
+				  const char *name, size_t n)
+{
+	const char *event = dw_facts_get_text(&p->facts, "event");
+	enum dw_column found = dw_column_find(r->all, name, n);
+
+	if (found)
+		return found;
+	if (event && strlen(event) == n && !memcmp(event, name, n))
+		return dw_column_find(r->all, "exclusive_samples", strlen("exclusive_samples"));
+	if (n == strlen("blocked") && !strncasecmp(name, "blocked", n))
+		return dw_column_find(r->all, "exclusive_blocked_time",
+				      strlen("exclusive_blocked_time"));
+	return DWELL_COLUMN_END;
 }
 
 /* The view and its argument from the operands behind the file. */
@@ -159,7 +170,7 @@ static int read_view(struct report *r, char **operands, struct dw_error *err)
 	return 0;
 }
 
-static int read_columns(struct report *r, struct dw_error *err)
+static int read_columns(struct report *r, const struct dw_profile *p, struct dw_error *err)
 {
 	const char *list = r->options->columns;
 	const enum dw_column *own = r->format->human_readable ? r->defaults : r->all;
@@ -174,15 +185,20 @@ static int read_columns(struct report *r, struct dw_error *err)
 	for (; !own && list && n + 1 < DWELL_COLUMNS_N; list = strchr(list, ',')) {
 		size_t len = strcspn(list += *list == ',', ",");
 
-		r->columns[n] = dw_column_find(r->all, list, len);
+		r->columns[n] = find_column(r, p, list, len);
 		if (!r->columns[n++])
 			return unknown_column(r, list, len, err);
 	}
 	r->columns[n] = DWELL_COLUMN_END;
+	if (!list && !r->format->human_readable) {
+		/* They follow from the samples, by frequency_hz. */
+		dw_columns_drop(r->columns, DWELL_COLUMN_CPU_INCLUSIVE);
+		dw_columns_drop(r->columns, DWELL_COLUMN_CPU_EXCLUSIVE);
+	}
 	return 0;
 }
 
-static int read_sort(struct report *r, struct dw_error *err)
+static int read_sort(struct report *r, const struct dw_profile *p, struct dw_error *err)
 {
 	const char *sort = r->options->sort;
 
@@ -190,7 +206,7 @@ static int read_sort(struct report *r, struct dw_error *err)
 		return 0;
 	r->request.reverse = *sort == '-';
 	sort += *sort == '-';
-	r->request.sort = dw_column_find(r->all, sort, strlen(sort));
+	r->request.sort = find_column(r, p, sort, strlen(sort));
 	return r->request.sort ? 0 : unknown_column(r, sort, strlen(sort), err);
 }
 
@@ -319,6 +335,7 @@ static int show(struct report *r, struct dw_profile *p, const struct dw_filter *
 {
 	struct dw_totals totals = {0};
 	struct dw_view view = {0};
+	dw_auto_free char *packages = NULL;
 	int rc = r->parts & DWELL_TOTALS_INSTRUCTIONS ? dw_disassembly_tell(p) : 0;
 
 	if (!rc)
@@ -330,6 +347,8 @@ static int show(struct report *r, struct dw_profile *p, const struct dw_filter *
 		r->request.source = &r->sources;
 	r->request.rows = r->options->top;
 	r->request.totals = &totals;
+	if (!rc && r->view->has_notes && r->format->human_readable)
+		r->request.debug_packages = packages = dw_hint_packages(p, &totals);
 	if (!rc)
 		rc = dw_view_open(&view, r->view, &r->request);
 	if (rc)
@@ -337,6 +356,8 @@ static int show(struct report *r, struct dw_profile *p, const struct dw_filter *
 			     dw_err_string(rc));
 	else
 		rc = write_view(r, &view, err);
+	if (!rc)
+		dw_hint_empty(p, filter, &totals);
 	if (!rc)
 		tell_missing(r);
 	dw_view_release(&view);
@@ -399,7 +420,7 @@ static int resolve_and_show(struct report *r, struct dw_profile *p, struct dw_er
 		return dw_misuse(err, "--intervals is for sessions of dwell instrument");
 	if (o->order && !dw_profile_has_calls(p))
 		return dw_misuse(err, "--order is for sessions of dwell instrument");
-	if (read_columns(r, err) || read_sort(r, err))
+	if (read_columns(r, p, err) || read_sort(r, p, err))
 		return DWELL_ERR_USAGE;
 	rc = dw_filter_options_resolve(&o->filter, p, &filter, err);
 	if (!rc)
@@ -409,6 +430,8 @@ static int resolve_and_show(struct report *r, struct dw_profile *p, struct dw_er
 		rc = dw_match_function(p, r->function, &r->request.function, err);
 	if (!rc && o->root)
 		rc = dw_match_function(p, o->root, &filter.filter.focus.root, err);
+	if (rc == DWELL_ERR_NOT_FOUND && !err->lines)
+		dw_hint_unmeasured(p, err);
 	filter.filter.delimited_intervals = o->intervals && !strcmp(o->intervals, "probe");
 	set_focus(r, &filter.filter.focus);
 	if (!rc)

@@ -4,9 +4,12 @@
  * The signals of failing writes are ignored here, for all commands; a target gets them as dwell was
  * started with them.
  */
+#include "base/buf.h"
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/out.h"
 #include "base/process-setup.h"
+#include "base/suggest.h"
 #include "cli/command.h"
 #include "format/text.h"
 
@@ -37,24 +40,31 @@ static void print_help(int fd)
 			  "Commands:\n");
 	for (const struct dw_command *const *c = commands; *c; c++)
 		dw_out_printf(&out, "  %-12s %s\n", (*c)->name, (*c)->help);
-	dw_out_printf(&out,
-		      "  %-12s %s\n\n'dwell help COMMAND' says more; 'dwell --version' gives the "
-		      "version.\n",
-		      "help", "show this, or the help of a command");
+	dw_out_printf(&out, "  %-12s %s\n  %-12s %s\n\n'dwell help COMMAND' says more.\n", "help",
+		      "show this, or the help of a command", "version",
+		      "say which version this is (--version)");
 	dw_out_close(&out);
 }
 
 static int unknown_command(const char *name)
 {
+	dw_auto(dw_buf) hint = DW_BUF_INIT;
+	struct dw_suggestion nearest;
 	struct dw_out out;
 
+	dw_suggestion_begin(&nearest, name, strlen(name));
 	dw_out_init_fd(&out, STDERR_FILENO);
 	dw_out_puts(&out, "dwell: unknown command '");
 	dw_text_put(&out, name);
-	dw_out_puts(&out, "'; there is");
+	for (const struct dw_command *const *c = commands; *c; c++)
+		dw_suggestion_offer(&nearest, (*c)->name);
+	dw_suggestion_offer(&nearest, "help");
+	dw_suggestion_offer(&nearest, "version");
+	dw_suggestion_put(&nearest, "dwell ", &hint);
+	dw_out_printf(&out, "'%s; there is", dw_buf_str(&hint));
 	for (const struct dw_command *const *c = commands; *c; c++)
 		dw_out_printf(&out, " %s,", (*c)->name);
-	dw_out_puts(&out, " help\n");
+	dw_out_puts(&out, " help, version\n");
 	dw_out_close(&out);
 	return DWELL_EXIT_USAGE;
 }
@@ -63,7 +73,7 @@ static int run_help(int argc, char **argv)
 {
 	const struct dw_command *c = argc > 0 ? find_command(argv[0]) : NULL;
 
-	if (argc > 0 && !c)
+	if (argc > 0 && !c && strcmp(argv[0], "help") && strcmp(argv[0], "version"))
 		return unknown_command(argv[0]);
 	if (c)
 		dw_command_help(c);
@@ -95,7 +105,7 @@ int main(int argc, char **argv)
 		print_help(STDERR_FILENO);
 		return DWELL_EXIT_USAGE;
 	}
-	if (!strcmp(argv[1], "--version")) {
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "version")) {
 		puts("dwell " DWELL_VERSION);
 		return DWELL_EXIT_OK;
 	}

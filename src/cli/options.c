@@ -7,6 +7,8 @@
  */
 #include "cli/options.h"
 
+#include "base/cleanup.h"
+
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,6 +24,29 @@ int dw_option_index(const char *word, const char *const *list, size_t n)
 		if (!strcmp(word, list[i]))
 			return (int)i;
 	return -1;
+}
+
+void dw_candidates_begin(struct dw_candidates *c, const char *word, size_t n)
+{
+	dw_suggestion_begin(&c->nearest, word, n);
+}
+
+void dw_candidates_offer(struct dw_candidates *c, const char *candidate)
+{
+	dw_suggestion_offer(&c->nearest, candidate);
+	dw_buf_printf(&c->list, " %s", candidate);
+}
+
+int dw_candidates_unknown(struct dw_candidates *c, const char *kind, struct dw_error *err)
+{
+	dw_auto(dw_buf) hint = DW_BUF_INIT;
+	int rc;
+
+	dw_suggestion_put(&c->nearest, "", &hint);
+	rc = dw_misuse(err, "unknown %s '%.*s'%s; there are%s", kind, (int)c->nearest.n,
+		       c->nearest.word, dw_buf_str(&hint), dw_buf_str(&c->list));
+	dw_buf_release(&c->list);
+	return rc;
 }
 
 int dw_option_text(const char *value, void *into, struct dw_error *err)
@@ -114,6 +139,21 @@ static const struct dw_option *find_long(const struct dw_option *table, const ch
 	return NULL;
 }
 
+/* Hidden options are there for old scripts only: they are not what anybody should write. */
+static int unknown_option(const struct dw_option *table, const char *s, size_t n,
+			  struct dw_error *err)
+{
+	dw_auto(dw_buf) hint = DW_BUF_INIT;
+	struct dw_suggestion nearest;
+
+	dw_suggestion_begin(&nearest, s, n);
+	for (; table->name; table++)
+		if (table->help)
+			dw_suggestion_offer(&nearest, table->name);
+	dw_suggestion_put(&nearest, "--", &hint);
+	return dw_misuse(err, "unknown option '--%.*s'%s", (int)n, s, dw_buf_str(&hint));
+}
+
 static const struct dw_option *find_letter(const struct dw_option *table, char letter)
 {
 	for (; table->name; table++)
@@ -152,7 +192,7 @@ static int parse_long(const struct dw_option *table, char ***next, void *into, s
 	if (!strcmp(word, "help"))
 		return 1;
 	if (!o)
-		return dw_misuse(err, "unknown option '--%.*s'", (int)n, word);
+		return unknown_option(table, word, n, err);
 	if (o->value && *o->value == '[' && !word[n])
 		return apply(o, NULL, into, err);
 	if (o->value)

@@ -11,7 +11,9 @@
 #include "analysis/filter.h"
 #include "analysis/just-my-code.h"
 #include "base/error.h"
+#include "base/buf.h"
 #include "base/out.h"
+#include "base/suggest.h"
 #include "base/vec.h"
 
 #include <stdbool.h>
@@ -71,6 +73,27 @@ int dw_options_parse(const struct dw_option *table, bool leading, char **argv, v
 
 /* The place of @word in @list (of @n), -1 = it is not there. */
 int dw_option_index(const char *word, const char *const *list, size_t n);
+
+/* Words that may stand in one place, to say what fits when one does not. */
+struct dw_candidates {
+	struct dw_suggestion nearest;
+	struct dw_buf list;
+};
+
+#define DW_CANDIDATES_INIT          \
+	{                           \
+		.list = DW_BUF_INIT \
+	}
+
+/* Begin, for the @n bytes at @word, which is none of them. */
+void dw_candidates_begin(struct dw_candidates *c, const char *word, size_t n);
+
+/* There is @candidate (borrowed). */
+void dw_candidates_offer(struct dw_candidates *c, const char *candidate);
+
+/* DWELL_ERR_USAGE in one line: there is no such @kind, what is nearest, and all that there are.
+ * Frees @c. */
+int dw_candidates_unknown(struct dw_candidates *c, const char *kind, struct dw_error *err);
 
 /* Write one line per option for `dwell help`. */
 void dw_options_help(const struct dw_option *table, struct dw_out *out);

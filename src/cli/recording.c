@@ -10,6 +10,7 @@
 #include "analysis/totals.h"
 #include "base/cleanup.h"
 #include "cli/command.h"
+#include "cli/hints.h"
 #include "cli/terminal.h"
 #include "collect/launch/launch.h"
 #include "format/format.h"
@@ -206,11 +207,14 @@ void dw_recorded_summary(const char *path)
 				    .path = path,
 				    .width = dw_terminal_width(STDERR_FILENO),
 				    .colour = dw_terminal_colour(STDERR_FILENO)};
+	dw_auto_free char *packages = NULL;
 	struct dw_out out;
+	int rc = dw_open_profile(path, &whole, &p, NULL);
 
-	if (!dw_open_profile(path, &whole, &p, NULL) &&
-	    !dw_totals_compute(&p, &all, dw_view_parts(&dw_view_summary, &p), &totals) &&
-	    !dw_view_open(&view, &dw_view_summary, &request)) {
+	rc = rc ? rc : dw_totals_compute(&p, &all, dw_view_parts(&dw_view_summary, &p), &totals);
+	if (!rc)
+		request.debug_packages = packages = dw_hint_packages(&p, &totals);
+	if (!rc && !dw_view_open(&view, &dw_view_summary, &request)) {
 		dw_out_init_fd(&out, STDERR_FILENO);
 		dw_summary_write(&job, &out);
 		dw_out_close(&out);

@@ -2,6 +2,7 @@
  * The summary as text for people: notes in lines, with bars and colour, names shortened to fit.
  */
 #include "format/format.h"
+#include "format/shorten.h"
 #include "format/text.h"
 #include "view/notes.h"
 
@@ -26,13 +27,17 @@ struct printer {
 /* A name, fitted into what @used columns leave of the line, but never shorter than can be read. */
 static void put_name(struct printer *p, const struct dw_note *note, size_t used)
 {
+	size_t columns = used + NAME_MIN < p->width ? p->width - used : NAME_MIN;
 	struct dw_row row;
 	struct dw_cell c;
 
 	dw_view_row(p->job->view, note->row, &p->scratch[0], &row);
 	dw_view_cell(p->job->view, &row, DWELL_COLUMN_NAME, &p->scratch[1], &c);
-	dw_text_put_fitted(p->out, c.kind ? c.text : "",
-			   used + NAME_MIN < p->width ? p->width - used : NAME_MIN);
+	if (row.name == DWELL_NAME_FUNCTION &&
+	    dw_functions_get(&p->job->view->request.profile->functions, row.function))
+		dw_function_name_put_fitted(p->out, c.kind ? c.text : "", columns);
+	else
+		dw_text_put_fitted(p->out, c.kind ? c.text : "", columns);
 }
 
 static void put_bold(struct printer *p, const char *text, size_t columns)

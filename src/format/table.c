@@ -1,13 +1,16 @@
 /*
- * Tables for people: numbers on the left, right-aligned and whole; names behind them, shortened in
- * the middle when the terminal is too narrow. Percentages have two decimals, times are
- * milliseconds; digits are not grouped, so that awk and eyes agree.
+ * Tables for people: numbers on the left, right-aligned and whole; names behind them, shortened
+ * when the terminal is too narrow. Percentages have two decimals, times the unit that fits their
+ * column; digits are not grouped, so that awk and eyes agree.
  *
- * Two passes over the rows: the first finds the widths.
+ * Two passes over the rows: the first finds the widths and the units.
  */
 #include "base/out.h"
+#include "format/details.h"
 #include "format/format.h"
+#include "format/shorten.h"
 #include "format/text.h"
+#include "format/units.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -21,12 +24,14 @@ enum {
 	GAP = 2,	  /* columns between two cells */
 	NAME_PADDED = 60, /* columns that a name is padded to at most when nothing is cut */
 	NAME_MIN = 10,	  /* a name is not made narrower than this */
-	NAME_WANTED = 24, /* columns of numbers give way to names that get less */
+	NAME_WANTED = 24, /* columns of numbers give way to names that get less, */
+	TREE_WANTED = 36, /* and to those of a tree, which are indented */
 	INDENT_MAX = 40,  /* columns; deeper rows say their level instead */
 	HOT_PCT = 10,	  /* from here on a percentage is coloured */
 };
 
 struct layout {
+	enum dw_time_unit unit[DWELL_COLUMNS_N];
 	size_t width[DWELL_COLUMNS_N];
 	bool cut;	  /* names are made to fit */
 	bool has_bounds;  /* a row is too short to be told */
@@ -106,9 +111,28 @@ static void put_indent(struct dw_buf *b, const struct dw_row *row, size_t width)
 		dw_buf_printf(b, "%.*s+%zu ", (int)most, blanks, row->level - most / 2);
 }
 
-static void put_number(struct dw_buf *b, const struct dw_cell *c)
+static bool is_time(enum dw_cell_kind kind)
+{
+	return kind == DWELL_CELL_TIME_NS || kind == DWELL_CELL_DURATION_NS ||
+	       kind == DWELL_CELL_CALL_NS;
+}
+
+static enum dw_time_digits digits_of(const struct dw_format_job *job, enum dw_column column)
+{
+	const struct dw_column_info *info = dw_column_info(column);
+
+	if (info->aspect == DWELL_ASPECT_TIME && job->view->sample_ns >= 1e6)
+		return DWELL_DIGITS_FEW;
+	if (info->kind == DWELL_CELL_CALL_NS)
+		return DWELL_DIGITS_CALL;
+	return info->kind == DWELL_CELL_TIME_NS ? DWELL_DIGITS_POINT : DWELL_DIGITS_USUAL;
+}
+
+static void put_number(const struct dw_format_job *job, struct layout *l, enum dw_column column,
+		       const struct dw_cell *c)
 {
 	char digits[DWELL_DIGITS_MAX_BYTES];
+	struct dw_buf *b = &l->text;
 	uint64_t hundredths = (uint64_t)(c->percent * 100 + .5);
 
 	if (c->kind == DWELL_CELL_PERCENT) {
@@ -117,10 +141,8 @@ static void put_number(struct dw_buf *b, const struct dw_cell *c)
 		dw_digits_decimal(hundredths % 100 + 100, digits);
 		digits[DWELL_DIGITS_MAX_BYTES - 4] = '.';
 		dw_buf_puts(b, digits + DWELL_DIGITS_MAX_BYTES - 4);
-	} else if (c->kind == DWELL_CELL_TIME_NS || c->kind == DWELL_CELL_DURATION_NS)
-		dw_buf_printf(b, "%.3f", (double)c->number / 1e6);
-	else if (c->kind == DWELL_CELL_CALL_NS)
-		dw_buf_printf(b, "%.6f", (double)c->number / 1e6);
+	} else if (is_time(c->kind))
+		dw_time_unit_put(b, c->number, l->unit[column], digits_of(job, column));
 	else if (c->kind == DWELL_CELL_ADDRESS)
 		dw_buf_puts(b, dw_digits_hex(c->number, digits));
 	else if (c->kind == DWELL_CELL_CHANGE)
@@ -134,7 +156,7 @@ static bool is_blank(const struct dw_row *row, const struct dw_cell *c)
 {
 	return row->flags & DWELL_ROW_UNSEEN &&
 	       (c->kind == DWELL_CELL_COUNT || c->kind == DWELL_CELL_PERCENT ||
-		c->kind == DWELL_CELL_DURATION_NS || c->kind == DWELL_CELL_CALL_NS);
+		(is_time(c->kind) && c->kind != DWELL_CELL_TIME_NS));
 }
 
 static const char *calls_mark(const struct dw_format_job *job, const struct dw_row *row,
@@ -169,7 +191,7 @@ static const char *show_cell(const struct dw_format_job *job, const struct dw_ro
 	if (c.text)
 		dw_buf_puts(&l->text, c.text);
 	else if (!is_blank(row, &c))
-		put_number(&l->text, &c);
+		put_number(job, l, column, &c);
 	if (column == DWELL_COLUMN_CALLS)
 		dw_buf_puts(&l->text, calls_mark(job, row, l));
 	return dw_buf_str(&l->text);
@@ -263,7 +285,10 @@ static void measure(const struct dw_format_job *job, struct layout *l)
 	l->has_bounds = largest[DWELL_COLUMN_AT_MOST].kind;
 	for (const enum dw_column *c = job->columns; *c; c++) {
 		dw_buf_clear(&l->text);
-		put_number(&l->text, &largest[*c]);
+		l->unit[*c] = dw_time_unit_for(largest[*c].number);
+		if (digits_of(job, *c) == DWELL_DIGITS_FEW && l->unit[*c] < DWELL_UNIT_MS)
+			l->unit[*c] = DWELL_UNIT_MS;
+		put_number(job, l, *c, &largest[*c]);
 		if (*c == DWELL_COLUMN_CALLS && l->has_counted)
 			dw_buf_puts(&l->text, ONLY_COUNTED);
 		if (*c == DWELL_COLUMN_AI || *c == DWELL_COLUMN_AE)
@@ -273,31 +298,45 @@ static void measure(const struct dw_format_job *job, struct layout *l)
 }
 
 /* The columns of text that @column should get. */
-static size_t wanted_width(enum dw_column column, const struct layout *l)
+static size_t wanted_width(const struct dw_format_job *job, enum dw_column column,
+			   const struct layout *l)
 {
-	return is_text(column) && l->width[column] > NAME_WANTED ? NAME_WANTED : l->width[column];
+	size_t wanted = column == job->view->ops->tree ? TREE_WANTED : NAME_WANTED;
+
+	return is_text(column) && l->width[column] > wanted ? wanted : l->width[column];
 }
 
-#define LEFT_OUT_FIRST                                                                     \
-	DWELL_COLUMN_AI_PCT, DWELL_COLUMN_AE_PCT, DWELL_COLUMN_AI, DWELL_COLUMN_EI_PCT,    \
-		DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_THREAD_NAME, DWELL_COLUMN_SWITCHED, \
-		DWELL_COLUMN_CALLEES, DWELL_COLUMN_ALLOCS_INCLUSIVE,                       \
-		DWELL_COLUMN_ALLOCS_EXCLUSIVE, DWELL_COLUMN_BYTES_ALIVE, DWELL_COLUMN_PROMOTED
+#define LEFT_OUT_FIRST                                                                          \
+	DWELL_COLUMN_AI_PCT, DWELL_COLUMN_AE_PCT, DWELL_COLUMN_AI, DWELL_COLUMN_EI_PCT,         \
+		DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_THREAD_NAME, DWELL_COLUMN_SWITCHED,      \
+		DWELL_COLUMN_CALLEES, DWELL_COLUMN_ALLOCS_INCLUSIVE,                            \
+		DWELL_COLUMN_ALLOCS_EXCLUSIVE, DWELL_COLUMN_BYTES_ALIVE, DWELL_COLUMN_PROMOTED, \
+		DWELL_COLUMN_AT_MOST, DWELL_COLUMN_EE_PCT
 
 /* Leave out columns that a narrow terminal has no room for, those first that say least beside the
  * others, until names get the room that they need to be told apart. */
 static void leave_out(const struct dw_format_job *job, const struct layout *l,
 		      enum dw_column *columns)
 {
-	static const enum dw_column first[] = {LEFT_OUT_FIRST};
+	static const enum dw_column others[] = {LEFT_OUT_FIRST, DWELL_COLUMN_END};
+	/* Of samples: their numbers, where there are times instead, and shares of waits. */
+	static const enum dw_column of_samples[] = {DWELL_COLUMN_INCLUSIVE,
+						    DWELL_COLUMN_EXCLUSIVE,
+						    DWELL_COLUMN_BLOCKED_INCLUSIVE_PCT,
+						    DWELL_COLUMN_BLOCKED_EXCLUSIVE_PCT,
+						    DWELL_COLUMN_BLOCKED_INCLUSIVE,
+						    DWELL_COLUMN_END};
+	const enum dw_column *first = others;
 	size_t total = 0;
 
+	if (dw_profile_method(job->view->request.profile) == DWELL_METHOD_SAMPLING)
+		first = job->view->sample_ns ? of_samples : of_samples + 2;
 	for (const enum dw_column *c = columns; *c; c++)
-		total += wanted_width(*c, l) + (c > columns ? GAP : 0);
-	for (size_t i = 0; i < sizeof first / sizeof *first && total > job->width; i++)
+		total += wanted_width(job, *c, l) + (c > columns ? GAP : 0);
+	for (size_t i = 0; first[i] && total > job->width; i++)
 		for (const enum dw_column *c = columns; *c; c++)
 			if (*c == first[i]) {
-				total -= wanted_width(*c, l) + GAP;
+				total -= wanted_width(job, *c, l) + GAP;
 				dw_columns_drop(columns, first[i]);
 				break;
 			}
@@ -333,8 +372,39 @@ static void fit(const struct dw_format_job *job, struct layout *l)
 	}
 }
 
+/* How text is made to fit: dw_text_put_fitted() and the like. */
+typedef size_t put_fitted_fn(struct dw_out *out, const char *s, size_t columns);
+
+/* A function's name, or several. In a row too deep to be indented "+N " stands before it. */
+static size_t put_function(struct dw_out *out, const char *text, size_t width)
+{
+	size_t level = *text == '+' ? strspn(text + 1, "0123456789") + 2 : 0;
+
+	if (level <= 2 || text[level - 1] != ' ' || level >= width)
+		return dw_function_name_put_fitted(out, text, width);
+	dw_out_write(out, text, level);
+	return level + dw_function_name_put_fitted(out, text + level, width - level);
+}
+
+/* How what @column shows of @row is made to fit. */
+static put_fitted_fn *fitting_of(const struct dw_format_job *job, const struct dw_row *row,
+				 enum dw_column column)
+{
+	const struct dw_functions *all = &job->view->request.profile->functions;
+	bool is_own = column == DWELL_COLUMN_FUNCTION_NAME ||
+		      (column == DWELL_COLUMN_NAME && row->name == DWELL_NAME_FUNCTION);
+
+	if (column == DWELL_COLUMN_SOURCE_FILE || column == DWELL_COLUMN_MODULE_PATH)
+		return dw_path_put_fitted;
+	if (column == DWELL_COLUMN_ROOT || column == DWELL_COLUMN_CALL_PATH ||
+	    (is_own && dw_functions_get(all, row->function)))
+		return put_function;
+	return dw_text_put_fitted;
+}
+
 /* One cell in its place. Blanks wait for what is behind them, so that no row ends in any. */
-static void put_cell(struct dw_out *out, enum dw_column column, const char *text, struct layout *l)
+static void put_cell(struct dw_out *out, enum dw_column column, const char *text,
+		     put_fitted_fn *put_fitted, struct layout *l)
 {
 	size_t width = l->width[column], used, indent = 0;
 
@@ -342,7 +412,7 @@ static void put_cell(struct dw_out *out, enum dw_column column, const char *text
 		used = strlen(text);
 		l->blanks += width > used ? width - used : 0;
 	} else {
-		/* What is cut out is the middle of the name, not of the blanks before it. */
+		/* What is cut is the name, not the blanks before it. */
 		while (text[indent] == ' ' && !(l->cut && indent >= width))
 			indent++;
 		l->blanks += indent;
@@ -352,7 +422,7 @@ static void put_cell(struct dw_out *out, enum dw_column column, const char *text
 		l->blanks = 0;
 	}
 	if (is_text(column)) {
-		used = dw_text_put_fitted(out, text + indent, l->cut ? width - indent : SIZE_MAX);
+		used = put_fitted(out, text + indent, l->cut ? width - indent : SIZE_MAX);
 		used += indent;
 		l->blanks += width > used ? width - used : 0;
 	} else {
@@ -366,7 +436,7 @@ static void write_header(const struct dw_format_job *job, struct layout *l, stru
 	dw_out_puts(out, job->colour ? "\033[1m" : "");
 	l->blanks = 0;
 	for (const enum dw_column *c = job->columns; *c; c++)
-		put_cell(out, *c, header(job, *c), l);
+		put_cell(out, *c, header(job, *c), dw_text_put_fitted, l);
 	dw_out_puts(out, job->colour ? "\033[0m\n" : "\n");
 }
 
@@ -394,7 +464,7 @@ static void write_row(const struct dw_format_job *job, size_t i, struct layout *
 		const char *colour = colour_of(job, &row, *c);
 
 		dw_out_puts(out, colour);
-		put_cell(out, *c, show_cell(job, &row, *c, l), l);
+		put_cell(out, *c, show_cell(job, &row, *c, l), fitting_of(job, &row, *c), l);
 		dw_out_puts(out, *colour ? "\033[0m" : "");
 	}
 	dw_out_puts(out, "\n");
@@ -409,6 +479,15 @@ static const char *things_of(const struct dw_format_job *job)
 	};
 
 	return words[dw_profile_method(job->view->request.profile)];
+}
+
+static bool has_column(const struct dw_format_job *job, enum dw_column column)
+{
+	const enum dw_column *c = job->columns;
+
+	while (*c && *c != column)
+		c++;
+	return *c == column;
 }
 
 /* What a reader must know of the numbers above. */
@@ -431,7 +510,7 @@ static void write_footers(const struct dw_format_job *job, const struct layout *
 	if (has_unseen(job) && !is_upper_bound(job))
 		dw_out_puts(out, "(" UPPER_BOUND ": upper bounds, of processes whose context "
 				 "switches could not be seen)\n");
-	if (l->has_bounds)
+	if (l->has_bounds && has_column(job, DWELL_COLUMN_AT_MOST))
 		dw_out_puts(out, "(At Most: what calls that take less than the clock can tell "
 				 "may have taken of their own)\n");
 	if (l->has_counted)
@@ -457,8 +536,7 @@ static void write_table(const struct dw_format_job *asked, struct dw_out *out)
 	measure(job, &l);
 	if (!job->chosen && !l.has_bounds)
 		dw_columns_drop(columns, DWELL_COLUMN_AT_MOST);
-	if (job->width && !job->chosen &&
-	    dw_profile_method(job->view->request.profile) != DWELL_METHOD_SAMPLING)
+	if (job->width && !job->chosen)
 		leave_out(job, &l, columns);
 	fit(job, &l);
 	l.cut = job->width;
@@ -466,6 +544,8 @@ static void write_table(const struct dw_format_job *asked, struct dw_out *out)
 	for (size_t i = 0; i < dw_format_rows(job) && !out->failed; i++)
 		write_row(job, i, &l, out);
 	write_footers(job, &l, out);
+	if (job->view->ops->tells_all)
+		dw_details_write(job, out);
 	dw_buf_release(&l.scratch[0]);
 	dw_buf_release(&l.scratch[1]);
 	dw_buf_release(&l.text);

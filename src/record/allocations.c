@@ -323,7 +323,6 @@ static int stop(struct dw_collector *c, int rc, struct dw_error *err)
 	(void)err;
 	dw_regions_finish(&c->regions);
 	dw_run_take_signals(&c->r->run); /* those that came meanwhile */
-	c->r->result->runtimes = c->sums.processes;
 	dw_sliced_end(&c->slices);
 	dw_recorder_fail(c->r, note_sums(&c->r->profile.facts, &c->sums));
 	return rc ? rc : c->r->rc;

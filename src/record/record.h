@@ -101,7 +101,6 @@ struct dw_record_result {
 	int exec_error;	 /* not 0: the command could not be executed, with this code */
 	int stop_signal; /* the signal that ended the recording, 0 = none */
 	char nameless[DWELL_RECORD_WORDS]; /* why code of .NET runtimes has no names, "" = it has */
-	uint64_t runtimes;		   /* processes whose allocations were recorded */
 	struct dw_import_result import;
 };
 

@@ -173,7 +173,7 @@ static const char *row_name(const struct dw_view *v, const struct dw_row *row,
 
 static void type_cell(const struct dw_row *row, struct dw_cell *ret)
 {
-	static const char *const words[] = {"current", "caller", "callee"};
+	static const char *const words[] = {"current", "caller", "callee", "line"};
 
 	*ret = (struct dw_cell){
 		.kind = DWELL_CELL_NUMBER, .number = row->type, .text = words[row->type]};
@@ -305,6 +305,22 @@ bool dw_call_is_upper_bound(const struct dw_profile *p, uint32_t process)
 	return is_all || is_listed;
 }
 
+double dw_sample_ns(const struct dw_profile *p)
+{
+	static const char *const of_time[] = {"cpu-clock", "task-clock", "cpu-ticks", "cycles"};
+	const char *event = dw_facts_get_text(&p->facts, "event");
+	int64_t hz = dw_facts_get(&p->facts, "frequency_hz", 0);
+
+	for (size_t i = 0; hz > 0 && event && i < sizeof of_time / sizeof *of_time; i++) {
+		size_t n = strlen(of_time[i]);
+
+		/* perf's events may have modifiers: "cycles:u". */
+		if (!strncmp(event, of_time[i], n) && (!event[n] || event[n] == ':'))
+			return 1e9 / (double)hz;
+	}
+	return 0;
+}
+
 /* Calls by which averages divide. */
 static uint64_t calls_of(const struct dw_measured *m, bool exclusive)
 {
@@ -366,6 +382,8 @@ static void amount_cell(const struct dw_view *v, const struct dw_row *row,
 		return average_cell(m, info, n, ret);
 	case DWELL_ASPECT_ERROR:
 		return set_number(ret, info->kind, error_of(v->request.profile, n));
+	case DWELL_ASPECT_TIME:
+		return set_number(ret, info->kind, (uint64_t)((double)n * v->sample_ns + .5));
 	case DWELL_ASPECT_GROWTH:
 		if (info->measure == DWELL_MEASURE_OBJECTS_BEFORE)
 			end = DWELL_MEASURE_OBJECTS_ALIVE;

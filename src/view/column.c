@@ -6,7 +6,6 @@
 
 #include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
 #define INFO(name, title, header, kind, of, aspect, exclusive, shown, rank) \
 	[DWELL_COLUMN_##name] = {(title),                                   \
@@ -35,18 +34,35 @@ void dw_column_key(enum dw_column column, char ret[DWELL_KEY_MAX_BYTES])
 	ret[n] = 0;
 }
 
+/* Write letters, digits and percent signs of the @n bytes at @text, up to a bracket, to @ret: what
+ * is left of a heading when it is typed. */
+static void simplify(const char *text, size_t n, char ret[DWELL_KEY_MAX_BYTES])
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < n && text[i] != '(' && len + 8 < DWELL_KEY_MAX_BYTES; i++) {
+		if (isalnum((unsigned char)text[i]))
+			ret[len++] = (char)tolower((unsigned char)text[i]);
+		else if (text[i] == '%')
+			len = (size_t)(stpcpy(ret + len, "percent") - ret);
+	}
+	ret[len] = 0;
+}
+
 enum dw_column dw_column_find(const enum dw_column *list, const char *text, size_t n)
 {
-	char key[DWELL_KEY_MAX_BYTES];
+	char wanted[DWELL_KEY_MAX_BYTES], own[DWELL_KEY_MAX_BYTES];
 
-	for (; *list; list++) {
-		const char *title = dw_columns[*list].title;
+	simplify(text, n, wanted);
+	for (int by_header = 0; by_header < 2 && *wanted; by_header++)
+		for (const enum dw_column *c = list; *c; c++) {
+			const char *title = dw_columns[*c].title, *header = dw_columns[*c].header;
+			const char *heading = by_header && header ? header : title;
 
-		dw_column_key(*list, key);
-		if ((strlen(title) == n && !strncasecmp(title, text, n)) ||
-		    (strlen(key) == n && !strncasecmp(key, text, n)))
-			return *list;
-	}
+			simplify(heading, strlen(heading), own);
+			if (!strcmp(wanted, own))
+				return *c;
+		}
 	return DWELL_COLUMN_END;
 }
 

@@ -102,10 +102,15 @@
 	DW_COLUMN_OF_ROW(X, UNIQUE_ID, "Unique ID", NULL, NUMBER)                                  \
 	DW_COLUMN_OF_ROW(X, THREAD_NAME, "Thread Name", NULL, TEXT)                                \
 	DW_COLUMN_OF_ROW(X, ID, "ID", NULL, NUMBER)                                                \
-	DW_COLUMN_OF_ROW(X, BEGIN_TIME, "Begin Time", "Begin Time (ms)", TIME_NS)                  \
-	DW_COLUMN_OF_ROW(X, END_TIME, "End Time", "End Time (ms)", TIME_NS)                        \
+	DW_COLUMN_OF_ROW(X, BEGIN_TIME, "Begin Time", NULL, TIME_NS)                               \
+	DW_COLUMN_OF_ROW(X, END_TIME, "End Time", NULL, TIME_NS)                                   \
 	DW_COLUMNS_BOTH(X, , "Samples", SAMPLES, COUNT, "Inclusive", "Incl %", "Exclusive",        \
 			"Excl %", true, 40)                                                        \
+	/* What samples of time come to, by their frequency. */                                    \
+	X(CPU_INCLUSIVE, "Inclusive CPU Time", "CPU Incl", DURATION_NS, SAMPLES, TIME, false,      \
+	  DWELL_IN_FILES | DWELL_IN_TABLES, 45)                                                    \
+	X(CPU_EXCLUSIVE, "Exclusive CPU Time", "CPU Excl", DURATION_NS, SAMPLES, TIME, true,       \
+	  DWELL_IN_FILES | DWELL_IN_TABLES | DWELL_IN_OWN, 41)                                     \
 	X(CALLS, "Number of Calls", "Calls", COUNT, CALLS, TOTAL, false,                           \
 	  DWELL_IN_COUNTS | DWELL_IN_CALLS | DWELL_IN_OWN_CALLS, 1)                                \
 	X(DISABLED, "Switched Off At", NULL, TIME_NS, COUNTED, BEGIN, false, 0, 0)                 \
@@ -163,8 +168,8 @@
 	DW_COLUMN_OF_ROW(X, GC_GENERATION, "Generation", "Gen", NUMBER)                            \
 	DW_COLUMN_OF_ROW(X, GC_TYPE, "GC Type", NULL, TEXT)                                        \
 	DW_COLUMN_OF_ROW(X, GC_REASON, "GC Reason", NULL, TEXT)                                    \
-	DW_COLUMN_OF_ROW(X, GC_PAUSE, "Pause Duration", "Pause (ms)", DURATION_NS)                 \
-	DW_COLUMN_OF_ROW(X, GC_ADDED, "Pause Added", "Added (ms)", DURATION_NS)                    \
+	DW_COLUMN_OF_ROW(X, GC_PAUSE, "Pause Duration", "Pause", DURATION_NS)                      \
+	DW_COLUMN_OF_ROW(X, GC_ADDED, "Pause Added", "Added", DURATION_NS)                         \
 	DW_COLUMN_OF_ROW(X, HEAP_BEFORE, "Heap Bytes Before", NULL, COUNT)                         \
 	DW_COLUMN_OF_ROW(X, HEAP_AFTER, "Heap Bytes After", NULL, COUNT)                           \
 	DW_COLUMN_OF_ROW(X, PROMOTED, "Promoted Bytes", NULL, COUNT)
@@ -194,6 +199,7 @@ enum dw_aspect {
 	DWELL_ASPECT_ERROR,   /* how far off estimates may be */
 	DWELL_ASPECT_GROWTH,  /* what is alive at the end of a range, less those at its beginning */
 	DWELL_ASPECT_BEGIN,   /* since when there are any */
+	DWELL_ASPECT_TIME,    /* that so many samples stand for */
 };
 
 /* Where views show a column of values that their profile has: its groups. */
@@ -243,8 +249,9 @@ static inline const struct dw_column_info *dw_column_info(enum dw_column column)
 /* Write the snake_case key of @column to @ret. */
 void dw_column_key(enum dw_column column, char ret[DWELL_KEY_MAX_BYTES]);
 
-/* The column among @list (ended by DWELL_COLUMN_END) whose title or key is @n bytes at @text, in
- * either case. DWELL_COLUMN_END when there is none. */
+/* The column among @list (ended by DWELL_COLUMN_END) whose title or key, or else header, is @n
+ * bytes at @text, in either case, whatever stands between its words. DWELL_COLUMN_END when there
+ * is none. */
 enum dw_column dw_column_find(const enum dw_column *list, const char *text, size_t n);
 
 /* Groups of columns that views share, in the order of files; see docs/report-json.md. */

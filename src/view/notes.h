@@ -51,7 +51,10 @@ enum dw_note_kind {
 	  "{0l} have little code of their own: measured with {1l} (--module chooses otherwise).")                \
 	/* How far samples can be trusted. */                                                                    \
 	S(NO_SAMPLE, "No sample was taken")                                                                      \
+	S(NO_EVENT, "No sample was taken: the program had no {0s}.")                                             \
 	S(FEW_SAMPLES, "Only {0c sample}: too few to trust the percentages")                                     \
+	S(FEW_EVENTS, "Only {0c sample}, one for each of the program's {0s}: there were no more.")               \
+	S(MORE_OF_THEM, "; run longer or with a lower --period.")                                                \
 	S(RUN_LONGER, "; run longer.")                                                                           \
 	S(RUN_LONGER_OR_FASTER, "; run longer or with a higher -F.")                                             \
 	S(IN_PROCESS, "Sampled in-process, at the kernel's ticks: {0s}")                                         \
@@ -219,6 +222,9 @@ enum dw_note_kind {
 	S(PAUSES_ADDED,                                                                                          \
 	  "Pauses were longer by {0t} in all, not counted here, because dwell was told of each.")                \
 	S(NO_ALLOCATION, "No allocation was seen.")                                                              \
+	S(NO_DOTNET,                                                                                             \
+	  "No .NET code ran that dwell knows of, and it counts the objects of .NET alone:\n"                     \
+	  "  dwell sample and dwell instrument show where the time of other programs goes.")                     \
 	S(ALLOCATING, "Functions allocating most memory themselves")                                             \
 	S(TYPES_BY_BYTES, "Types with most memory allocated")                                                    \
 	S(TYPES_BY_OBJECTS, "Types with most instances")                                                         \
@@ -252,6 +258,10 @@ enum dw_note_kind {
 	S(ALLOCATIONS_CUT,                                                                                       \
 	  "{0c allocation} with a stack that was cut: outer callers are missing.")                               \
 	/* Debug information, and what to do next. */                                                            \
+	S(NAMELESS_CODE, "{0%} of this is in functions without names, of {0l}")                                  \
+	S(IN_PACKAGES, ":\n  install {0l} and record again, or record with --debuginfod.")                       \
+	S(IN_NO_PACKAGE,                                                                                         \
+	  ":\n  these have no symbols; record with --debuginfod, or do not strip them.")                         \
 	S(NO_SERVERS,                                                                                            \
 	  "Debug information that is not here: not asked for, DEBUGINFOD_URLS names no server.")                 \
 	S(NO_LIBRARY,                                                                                            \
@@ -289,8 +299,9 @@ struct dw_notes {
 	size_t end[DWELL_SECTIONS_N]; /* of the rows of each section, which begin where the last
 					 one's end */
 	DW_VEC(struct dw_note) rows;
-	struct dw_buf scratch; /* of the row at hand */
-	int failed;	       /* -ENOMEM: some are missing */
+	struct dw_buf scratch;	/* of the row at hand */
+	struct dw_buf nameless; /* names of modules, for a note */
+	int failed;		/* -ENOMEM: some are missing */
 };
 
 /* The text of @sentence, with its places. Static. */

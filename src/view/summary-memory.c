@@ -159,8 +159,10 @@ void dw_notes_memory(struct dw_notes *t)
 	dw_notes_path(t);
 	if (!any)
 		dw_note(t, SAYS, NO_ALLOCATION);
-	if (!any && !dw_notes_fact(t, "processes_instrumented", 0))
-		return; /* nothing was measured */
+	if (!any && !dw_notes_fact(t, "processes_instrumented", 0)) {
+		dw_note(t, SAYS, NO_DOTNET);
+		return;
+	}
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
 		add_list(t, &lists[i]);
 	dw_note(t, HEADING, CHANGED);

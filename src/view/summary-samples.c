@@ -56,12 +56,20 @@ static bool is_sampler(const struct dw_notes *t, const char *name)
 static void add_few(struct dw_notes *t)
 {
 	uint64_t n = t->totals->all[DWELL_MEASURE_SAMPLES];
+	int64_t period = dw_notes_fact(t, "period", 0);
+	const char *event = dw_notes_word(t, "event");
 
 	if (n >= FEW_SAMPLES)
 		return;
+	if (period == 1 && event) {
+		dw_note_by(t, SAYS, n ? DWELL_SAYS_FEW_EVENTS : DWELL_SAYS_NO_EVENT, .n = {n},
+			   .name = {event});
+		return;
+	}
 	dw_note_by(t, SAYS, n ? DWELL_SAYS_FEW_SAMPLES : DWELL_SAYS_NO_SAMPLE, .n = {n});
 	dw_note_by(t, MORE,
 		   is_sampler(t, "inside") ? DWELL_SAYS_RUN_LONGER
+		   : period > 1		   ? DWELL_SAYS_MORE_OF_THEM
 					   : DWELL_SAYS_RUN_LONGER_OR_FASTER);
 }
 

@@ -5,6 +5,7 @@
  */
 #include "analysis/prune.h"
 #include "analysis/hot-rows.h"
+#include "analysis/nameless.h"
 #include "analysis/totals.h"
 #include "view/notes.h"
 #include "view/rows.h"
@@ -225,6 +226,27 @@ static void add_debuginfod(struct dw_notes *t)
 	}
 }
 
+/* Whose functions have no names, and who has these. */
+static void add_nameless_code(struct dw_notes *t)
+{
+	struct dw_nameless nameless;
+	const char *packages = t->view->request.debug_packages;
+
+	dw_nameless_find(t->profile, t->totals, &nameless);
+	if (!nameless.n)
+		return;
+	for (unsigned i = 0; i < nameless.n; i++)
+		dw_buf_printf(
+			&t->nameless, "%s%s", i ? "," : "",
+			dw_strings_get(
+				&t->profile->strings,
+				dw_modules_get(&t->profile->modules, nameless.modules[i])->name));
+	dw_note(t, APART, NAMELESS_CODE, .name = {dw_buf_str(&t->nameless)},
+		.share = {dw_share(nameless.exclusive, t->totals->all[t->totals->main])});
+	dw_note_by(t, MORE, packages ? DWELL_SAYS_IN_PACKAGES : DWELL_SAYS_IN_NO_PACKAGE,
+		   .name = {packages});
+}
+
 int dw_notes_make(const struct dw_view *v, struct dw_notes *ret)
 {
 	enum dw_method method = dw_profile_method(v->request.profile);
@@ -239,6 +261,7 @@ int dw_notes_make(const struct dw_view *v, struct dw_notes *ret)
 		dw_notes_memory(ret);
 	else
 		dw_notes_samples(ret);
+	add_nameless_code(ret);
 	add_debuginfod(ret);
 	dw_note_by(ret, NEXT,
 		   method == DWELL_METHOD_MEMORY ? DWELL_SAYS_NEXT_OF_OBJECTS : DWELL_SAYS_NEXT);
@@ -249,6 +272,7 @@ void dw_notes_release(struct dw_notes *t)
 {
 	dw_vec_release(&t->rows);
 	dw_buf_release(&t->scratch);
+	dw_buf_release(&t->nameless);
 }
 
 static const enum dw_column columns[] = {

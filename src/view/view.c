@@ -8,13 +8,11 @@
 enum { AHEAD = 8 };
 
 const struct dw_view_ops *const dw_views[] = {
-	&dw_view_summary,      &dw_view_functions,
-	&dw_view_calltree,     &dw_view_callers,
-	&dw_view_modules,      &dw_view_lines,
-	&dw_view_instructions, &dw_view_processes,
-	&dw_view_threads,      &dw_view_slowest,
-	&dw_view_allocations,  &dw_view_lifetime,
-	&dw_view_gc,	       NULL,
+	&dw_view_summary,  &dw_view_functions,	  &dw_view_calltree,
+	&dw_view_callers,  &dw_view_details,	  &dw_view_modules,
+	&dw_view_lines,	   &dw_view_instructions, &dw_view_processes,
+	&dw_view_threads,  &dw_view_slowest,	  &dw_view_allocations,
+	&dw_view_lifetime, &dw_view_gc,		  NULL,
 };
 
 const struct dw_view_ops *dw_view_find(const char *name)
@@ -50,6 +48,10 @@ void dw_view_columns(const struct dw_view_ops *ops, const struct dw_profile *p, 
 {
 	dw_columns_expand(defaults ? ops->defaults : ops->columns, dw_profile_measures(p),
 			  defaults && has_sites(ops, p), ret);
+	if (!dw_sample_ns(p)) {
+		dw_columns_drop(ret, DWELL_COLUMN_CPU_INCLUSIVE);
+		dw_columns_drop(ret, DWELL_COLUMN_CPU_EXCLUSIVE);
+	}
 }
 
 enum dw_column dw_view_sort(const struct dw_view_ops *ops, const struct dw_profile *p, bool waited)
@@ -66,7 +68,8 @@ int dw_view_open(struct dw_view *v, const struct dw_view_ops *ops,
 {
 	*v = (struct dw_view){.ops = ops,
 			      .request = *request,
-			      .uncertain_ns = dw_call_uncertainty(request->profile)};
+			      .uncertain_ns = dw_call_uncertainty(request->profile),
+			      .sample_ns = dw_sample_ns(request->profile)};
 	return ops->open(v);
 }
 

@@ -24,7 +24,12 @@
 struct dw_disassembly;
 struct dw_source_text;
 
-enum dw_row_type { DWELL_ROW_CURRENT = 0, DWELL_ROW_CALLER = 1, DWELL_ROW_CALLEE = 2 };
+enum dw_row_type {
+	DWELL_ROW_CURRENT = 0,
+	DWELL_ROW_CALLER = 1,
+	DWELL_ROW_CALLEE = 2,
+	DWELL_ROW_LINE = 3, /* of the function at hand */
+};
 
 /* What the Name column of a row says. */
 enum dw_row_name {
@@ -103,6 +108,7 @@ struct dw_view_request {
 	struct dw_source_text *source;	 /* lines; NULL = not wanted */
 	enum dw_column sort;		 /* DWELL_COLUMN_END = the view's own order */
 	bool reverse;			 /* against the column's natural direction */
+	const char *debug_packages;	 /* summary: of dw_nameless_find(); NULL = not known */
 	size_t folded; /* paths of the system's code that are part of others (just-my-code.h) */
 	size_t rows;   /* nobody will look at more than these many; 0 = at all of them */
 };
@@ -114,6 +120,7 @@ struct dw_view {
 	size_t n;
 	size_t hidden;	     /* branches left out as noise */
 	double uncertain_ns; /* of calls: dw_call_uncertainty() */
+	double sample_ns;    /* dw_sample_ns() */
 	void *own;	     /* the view's own state */
 };
 
@@ -137,10 +144,11 @@ struct dw_view_ops {
 				  DWELL_COLUMN_END = as they are */
 	enum dw_measure needs; /* without it there is nothing to see; DWELL_MEASURE_NONE = always */
 	enum dw_view_sites sites;
-	bool is_of_my_code;  /* its tables fold the system's code, if nobody asked for that */
-	bool has_notes;	     /* for people it is told in words, dw_notes_make() */
-	enum dw_column tree; /* the column that tables indent; DWELL_COLUMN_END = flat */
-	enum dw_view_function function;		 /* whether it takes request.function */
+	bool is_of_my_code; /* its tables fold the system's code, if nobody asked for that */
+	bool has_notes;	    /* for people it is told in words, dw_notes_make() */
+	bool tells_all;	    /* tables say below what its row of type DWELL_ROW_CURRENT has beside */
+	enum dw_column tree;		/* the column that tables indent; DWELL_COLUMN_END = flat */
+	enum dw_view_function function; /* whether it takes request.function */
 	const struct dw_view_ops *with_function; /* what it is with one; NULL = itself */
 	/* Fill items and n. 0 or -ENOMEM. */
 	int (*open)(struct dw_view *v);
@@ -165,6 +173,7 @@ extern const struct dw_view_ops dw_view_summary;
 extern const struct dw_view_ops dw_view_functions;
 extern const struct dw_view_ops dw_view_calltree;
 extern const struct dw_view_ops dw_view_callers;
+extern const struct dw_view_ops dw_view_details;
 extern const struct dw_view_ops dw_view_modules;
 extern const struct dw_view_ops dw_view_lines;
 extern const struct dw_view_ops dw_view_source_annotated; /* lines of one function */
@@ -233,6 +242,10 @@ void dw_view_release(struct dw_view *v);
  * and the cost of probes is known no better than loops and samples agree. 0 = no calls.
  */
 double dw_call_uncertainty(const struct dw_profile *p);
+
+/* How much CPU time each sample of @p stands for, ns; 0 = they do not come by time, or there are
+ * none. */
+double dw_sample_ns(const struct dw_profile *p);
 
 /* How long the program may have worked in the calls of @m themselves at most, ns, where the mean
  * one took less than @uncertain_ns, else 0. */

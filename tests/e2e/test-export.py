@@ -10,10 +10,11 @@ FORMATS = ("pprof", "speedscope", "firefox", "folded", "callgrind")
 READERS = exported.READERS
 
 
-def export(context, to, *words, session="run.dwell"):
+def export(context, to, *words, session="run.dwell", said=""):
     path = context.path("out." + to)
     done = context.run(context.dwell, "export", session, "--to", to, "-o", path, *words)
-    expect((done.returncode, done.stdout, done.stderr), (0, "", ""), f"export to {to}")
+    expect((done.returncode, done.stdout), (0, ""), f"export to {to}: {done.stderr}")
+    require(said in done.stderr if said else not done.stderr, done.stderr)
     return path
 
 
@@ -87,16 +88,17 @@ def test_stdout_is_the_file(context):
 
 
 def test_empty_session(context):
-    """Nothing to show is no error, and still a file."""
+    """Nothing to show is no error, and still a file, and told."""
+    told = "nothing to show: the recording ended at"
     context.sample("--", "true")
     for to in FORMATS:
         words = ("--from", "1h")
         if to in READERS:
-            expect(READERS[to](export(context, to, *words)).total, 0, to)
+            expect(READERS[to](export(context, to, *words, said=told)).total, 0, to)
         elif to == "pprof":
-            expect(exported.read_pprof(export(context, to, *words))["samples"].total, 0, to)
+            expect(exported.read_pprof(export(context, to, *words, said=told))["samples"].total, 0, to)
         else:
-            export(context, to, *words)
+            export(context, to, *words, said=told)
 
 
 def refused(context, status, *words):

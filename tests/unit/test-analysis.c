@@ -3,6 +3,7 @@
  * stacks and several processes are counted sample by sample with sets, the slow and obvious way.
  */
 #include "analysis/filter.h"
+#include "analysis/nameless.h"
 #include "analysis/prune.h"
 #include "analysis/totals.h"
 #include "check.h"
@@ -496,6 +497,56 @@ TEST(functions_are_found_by_name_glob_and_part)
 	CHECK_STR(err.lines, "\n  prog!main\n  lib.so!main");
 	dw_error_clear(&err);
 	CHECK_INT(dw_match_function(&p, "absent", &id, NULL), DWELL_ERR_NOT_FOUND);
+	dw_profile_release(&p);
+}
+
+/* A name without parameters means the function with these scopes, not those in others. */
+TEST(exact_names_beat_nested_ones)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_error err = DW_ERROR_INIT;
+	uint32_t m, id = 0;
+
+	m = mk_module(&p, "prog");
+	mk_function(&p, m, "ns::step(int)", NULL, 0);
+	mk_function(&p, m, "void step<int>(int)", NULL, 0);
+	mk_function(&p, m, "ns::other::go()", NULL, 0);
+	mk_function(&p, m, "gone", NULL, 0);
+	CHECK_INT(dw_match_function(&p, "step", &id, NULL), 0);
+	CHECK_INT(id, 2);
+	CHECK_INT(dw_match_function(&p, "ns::step", &id, NULL), 0);
+	CHECK_INT(id, 1);
+	CHECK_INT(dw_match_function(&p, "go", &id, NULL), 0);
+	CHECK_INT(id, 3);
+	CHECK_INT(dw_match_function(&p, "other::go", &id, NULL), 0);
+	CHECK_INT(id, 3);
+	CHECK_INT(dw_match_function(&p, "setp", &id, &err), DWELL_ERR_NOT_FOUND);
+	CHECK_STR(dw_error_message(&err),
+		  "no function 'setp' in this session (did you mean ns::step?)");
+	dw_error_clear(&err);
+	dw_profile_release(&p);
+}
+
+/* Files whose functions have no names, where these have a share that matters. */
+TEST(code_without_names_is_found)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_nameless nameless;
+	struct dw_totals t = {0};
+
+	make_plain(&p);
+	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_FUNCTIONS, &t), 0);
+	dw_nameless_find(&p, &t, &nameless);
+	CHECK_INT(nameless.n, 0);
+	for (size_t i = 0; i < p.functions.rows.n; i++)
+		p.functions.rows.v[i].flags |= DWELL_FUNCTION_NO_SYMBOL;
+	dw_nameless_find(&p, &t, &nameless);
+	CHECK(nameless.n > 0);
+	CHECK(nameless.exclusive > 0 && nameless.exclusive <= t.all[t.main]);
+	t.all[t.main] = nameless.exclusive * 100;
+	dw_nameless_find(&p, &t, &nameless);
+	CHECK_INT(nameless.n, 0);
+	dw_totals_release(&t);
 	dw_profile_release(&p);
 }
 

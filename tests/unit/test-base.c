@@ -8,6 +8,7 @@
 #include "base/out.h"
 #include "base/process-setup.h"
 #include "base/strings.h"
+#include "base/suggest.h"
 #include "base/vec.h"
 
 #include <errno.h>
@@ -190,6 +191,51 @@ TEST(out_remembers_a_failed_write)
 	dw_out_fill(&out, '-', 3);
 	CHECK_STR(dw_buf_str(&out.buf), "---");
 	CHECK_INT(dw_out_close(&out), 0);
+}
+
+/* The word among functions, calltree, callers, modules that is nearest to @word. */
+static const char *nearest(const char *word)
+{
+	static const char *const words[] = {"functions", "calltree", "callers", "modules"};
+	struct dw_suggestion s;
+
+	dw_suggestion_begin(&s, word, strlen(word));
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		dw_suggestion_offer(&s, words[i]);
+	return s.best ? s.best : "";
+}
+
+TEST(the_nearest_word_is_suggested)
+{
+	static char long_word[300];
+
+	CHECK_STR(nearest("funktions"), "functions");
+	CHECK_STR(nearest("FUNCTIONS"), "functions");
+	CHECK_STR(nearest("fnuctions"), "functions");
+	CHECK_STR(nearest("func"), "functions");
+	CHECK_STR(nearest("call"), "calltree");
+	CHECK_STR(nearest("caller"), "callers");
+	CHECK_STR(nearest("moduls"), "modules");
+	CHECK_STR(nearest("lines"), "");
+	CHECK_STR(nearest("x"), "");
+	CHECK_STR(nearest(""), "");
+	memset(long_word, 'f', sizeof long_word - 1);
+	CHECK_STR(nearest(long_word), "");
+}
+
+TEST(part_of_a_word_may_stand_for_it)
+{
+	struct dw_suggestion s;
+	struct dw_buf text = DW_BUF_INIT;
+
+	dw_suggestion_begin(&s, "psh", 3);
+	dw_suggestion_put(&s, "", &text);
+	CHECK_STR(dw_buf_str(&text), "");
+	CHECK(dw_suggestion_offer_part(&s, "push_back", 4, "v::push(int)", 7));
+	CHECK(!dw_suggestion_offer(&s, "plsh"));
+	dw_suggestion_put(&s, "the ", &text);
+	CHECK_STR(dw_buf_str(&text), " (did you mean the v::push?)");
+	dw_buf_release(&text);
 }
 
 TEST_MAIN()

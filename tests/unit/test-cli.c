@@ -18,6 +18,7 @@ static const struct dw_option table[] = {
 	{"top", 'n', "N", dw_option_count, offsetof(struct opts, top), "rows"},
 	{"from", 0, "TIME", dw_option_time_ns, offsetof(struct opts, from_ns), "start"},
 	{"trim", 0, "PCT", dw_option_percent, offsetof(struct opts, trim), "noise"},
+	{"until", 0, "TIME", dw_option_time_ns, offsetof(struct opts, from_ns), NULL},
 	{NULL},
 };
 
@@ -87,7 +88,9 @@ TEST(wrong_usage_names_the_option)
 	static const struct {
 		const char *line, *message;
 	} cases[] = {
-		{"report --frmat csv", "unknown option '--frmat'"},
+		{"report --frmat csv", "unknown option '--frmat' (did you mean --format?)"},
+		{"report --untill 3", "unknown option '--untill'"}, /* is hidden */
+		{"report --colour", "unknown option '--colour'"},
 		{"report -z", "unknown option '-z'"},
 		{"report --format", "--format needs a value (NAME)"},
 		{"report --quiet=yes", "--quiet takes no value"},

@@ -2,7 +2,9 @@
 #include "check.h"
 #include "analysis/totals.h"
 #include "format/format.h"
+#include "format/shorten.h"
 #include "format/text.h"
+#include "format/units.h"
 #include "maker.h"
 #include "view/view.h"
 
@@ -91,6 +93,159 @@ TEST(the_middle_gives_way)
 		free(got);
 		CHECK(used <= columns);
 	}
+}
+
+TEST(the_own_name_of_a_function_stays)
+{
+	static const char *const cpp[] = {
+		"static void ns::Box<long>::get<short>(int, char const*) const",
+		"ns::Box<long>::get<short>(int, char const*) const",
+		"ns::Box<long>::get<short>(…)",
+		"ns::Box<…>::get<…>(…)",
+		"ns::Box<…>::get",
+		"…Box<…>::get",
+		"get",
+		"g…",
+		NULL};
+	static const char *const rust[] = {"<alloc::vec::Vec<T> as core::iter::Iterator>::next",
+					   "<Vec as Iterator>::next", "next", NULL};
+	static const char *const dotnet[] = {
+		"App.Models.Tree`1[System.Int32].Make(System.Int32, System.String)",
+		"App.Models.Tree`1[System.Int32].Make(…)",
+		"App.Models.Tree`1[…].Make(…)",
+		"App.Models.Tree`1[…].Make",
+		"…Models.Tree`1[…].Make",
+		"…Tree`1[…].Make",
+		"Make",
+		NULL};
+	static const char *const chain[] = {"void a::f<int>(int) > b::g() > h",
+					    "a::f<int>(int) > b::g() > h",
+					    "a::f<int>(…) > b::g() > h",
+					    "a::f<…>(…) > b::g() > h",
+					    "a::f > b::g > h",
+					    "f > g > h",
+					    NULL};
+	static const char *const operators[] = {
+		"bool std::operator< <char, a>(std::__cxx11::basic_string<char, "
+		"std::char_traits<char>, std::allocator<char> > const&)",
+		"std::operator< <char, a>(std::string const&)",
+		"std::operator< <char, a>(…)",
+		"std::operator< <…>(…)",
+		"std::operator<",
+		"operator<",
+		NULL};
+	static const char *const nameless[] = {
+		"std::less<std::vector<int> >::operator()(int) const",
+		"std::less<std::vector<int> >::operator()(…)",
+		"std::less<…>::operator()(…)",
+		"std::less<…>::operator()",
+		"less<…>::operator()",
+		NULL};
+	static const char *const turbofish[] = {"a::Vec::<T>::grow::<b::Global>",
+						"a::Vec::<…>::grow::<…>",
+						"a::Vec::<…>::grow",
+						"…Vec::<…>::grow",
+						"grow",
+						NULL};
+	static const char *const lambda[] = {"int main(int, char**)::<lambda(int, long)>",
+					     "main(int, char**)::<lambda(int, long)>",
+					     "main(…)::<lambda(int, long)>", NULL};
+	static const char *const closure[] = {"prog::work::{{closure}}", "work::{{closure}}", NULL};
+	static const char *const plain[] = {"a_long_name_of_c", "a_long_…me_of_c", NULL};
+
+	static const char *const *const all[] = {cpp,	   rust,    dotnet,    chain,  operators,
+						 nameless, closure, turbofish, lambda, plain};
+
+	/* Each fits where the one before does not. */
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		for (const char *const *want = all[i]; *want; want++) {
+			struct dw_out out;
+			size_t columns = dw_text_columns(*want), used;
+
+			dw_out_init_buffer(&out);
+			used = dw_function_name_put_fitted(&out, all[i][0], columns);
+			CHECK_STR(dw_buf_str(&out.buf), *want);
+			CHECK_INT(used, columns);
+			dw_out_close(&out);
+		}
+}
+
+TEST(times_have_units_that_fit)
+{
+	static const struct {
+		uint64_t largest, ns;
+		enum dw_time_digits digits;
+		const char *want;
+	} cases[] = {
+		{0, 0, DWELL_DIGITS_USUAL, "0"},
+		{9999, 9999, DWELL_DIGITS_USUAL, "9999ns"},
+		{10000, 9999, DWELL_DIGITS_USUAL, "9.999us"},
+		{9999999, 200, DWELL_DIGITS_USUAL, "0.200us"},
+		{10000000, 1234567, DWELL_DIGITS_USUAL, "1.235ms"},
+		{10000000, 200, DWELL_DIGITS_CALL, "0.000200ms"},
+		{9999999999, 9999999999, DWELL_DIGITS_POINT, "10000.000ms"},
+		{10000000000, 9999999999, DWELL_DIGITS_USUAL, "10.000s"},
+		{10000000000, 1234567890, DWELL_DIGITS_POINT, "1.234568s"},
+		{10000000000, 1234567890, DWELL_DIGITS_FEW, "1.235s"},
+		{1000000000, 12000000, DWELL_DIGITS_FEW, "12ms"},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct dw_buf b = DW_BUF_INIT;
+
+		dw_time_unit_put(&b, cases[i].ns, dw_time_unit_for(cases[i].largest),
+				 cases[i].digits);
+		CHECK_STR(dw_buf_str(&b), cases[i].want);
+		dw_buf_release(&b);
+	}
+}
+
+TEST(ends_of_chains_and_of_paths_stay)
+{
+	struct dw_out out;
+
+	dw_out_init_buffer(&out);
+	CHECK_INT(dw_function_name_put_fitted(&out, "_start > a::middle(int) > main", 17), 17);
+	CHECK_STR(dw_buf_str(&out.buf), "_start > … > main");
+	dw_buf_clear(&out.buf);
+	CHECK_INT(dw_function_name_put_fitted(&out, "_start > a::middle(int) > main", 12), 10);
+	CHECK_STR(dw_buf_str(&out.buf), "_start > …");
+	dw_buf_clear(&out.buf);
+	CHECK_INT(dw_path_put_fitted(&out, "/usr/include/c++/bits/stl_tree.h", 18), 17);
+	CHECK_STR(dw_buf_str(&out.buf), "…/bits/stl_tree.h");
+	dw_buf_clear(&out.buf);
+	CHECK_INT(dw_path_put_fitted(&out, "/bits/stl_tree.h", 8), 8);
+	CHECK_STR(dw_buf_str(&out.buf), "/bit…e.h");
+	dw_out_close(&out);
+}
+
+/* Any bytes, also brackets that nobody closes, in any room. */
+TEST(hostile_names_are_shortened)
+{
+	static const char *const names[] = {"",
+					    "((((",
+					    "))))",
+					    "a(<b[{",
+					    "operator",
+					    "operator ",
+					    "x operator<",
+					    " > > > ",
+					    "::",
+					    "a::",
+					    "<a as >::",
+					    "< as b>::c()",
+					    "void (",
+					    "f\033(int) > \xff::g<"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		for (size_t columns = 0; columns < 24; columns++) {
+			struct dw_out out;
+
+			dw_out_init_buffer(&out);
+			CHECK(dw_function_name_put_fitted(&out, names[i], columns) <= columns);
+			CHECK(dw_text_columns(dw_buf_str(&out.buf)) <= columns);
+			dw_out_close(&out);
+		}
 }
 
 TEST(doubles_read_back)

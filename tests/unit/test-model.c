@@ -1,6 +1,7 @@
 /* Unit tests of src/model. */
 #include "check.h"
 
+#include "model/function-name.h"
 #include "model/profile.h"
 
 TEST(frames_and_stacks_are_interned)
@@ -59,6 +60,70 @@ TEST(facts_replace)
 	CHECK(!dw_facts_get_text(&t, "samples_kept"));
 	CHECK_INT(t.rows.n, 2);
 	dw_facts_release(&t);
+}
+
+/* Put bars where the parts of @want begin, whose own bars do not count: before the scopes, the own
+ * name, what follows it, the parameters, the rest. */
+static void mark_parts(const char *want, char *ret)
+{
+	struct dw_function_name parts;
+	char name[256];
+	size_t n = 0;
+
+	for (const char *c = want; *c; c++)
+		if (*c != '|')
+			name[n++] = *c;
+	name[n] = 0;
+	dw_function_name_parse(name, n, &parts);
+	for (size_t i = 0; i <= n; i++) {
+		const size_t at[] = {parts.scope, parts.own, parts.own_end, parts.args,
+				     parts.args_end};
+
+		for (size_t k = 0; k < sizeof at / sizeof *at; k++)
+			if (at[k] == i)
+				*ret++ = '|';
+		*ret++ = name[i];
+	}
+}
+
+TEST(names_of_functions_have_parts)
+{
+	/* What tells alike names apart is not marked. */
+	static const char *const wants[] = {
+		"||main|||",
+		"||main||(int, char**)|",
+		"||work.part.0|||",
+		"static std::vector<int> |ns::Box<long>::|get|<short>|(int, char const*)| const",
+		"|(anonymous namespace)::|go||(int)|",
+		"|ns::V::|operator<<|<int>|(int)|",
+		"|ns::V::|operator<|<int>|(int)|",
+		"|ns::V::|operator()||(int)|",
+		"bool |std::|operator< |<char>|(int)|",
+		"|ns::V::|operator bool||()| const",
+		"|ns::V::|operator->||()|",
+		"|ns::|f|[abi:cxx11]|(int)|",
+		"|ns::|work||(int)| [clone .cold]",
+		"|<a::Vec<T> as b::Iterator>::|next|||",
+		"|a::Vec<_>::|grow|::<b::Global>||",
+		"|main(int, char**)::|<lambda(int)>|||",
+		"|prog::main::|{{closure}}|||",
+		"|main::{lambda(int)#1}::|operator()||(int)| const",
+		"|App.Tree.|Make||(int)|",
+		"|System.Collections.Generic.List`1[System.Int32].|Add||(System.Int32)|",
+		"|App.Program.|<Main>b__0_0||()|",
+		"|System.Collections.Generic.List<T>.|Add|||",
+		"|main.(*Tree).|insert|||",
+		"||libwork.so.1+0x1234|||",
+		"||JS:*fib /tmp/x.js:3|||",
+		"||[unknown]|||",
+	};
+
+	for (size_t i = 0; i < sizeof wants / sizeof *wants; i++) {
+		char got[280];
+
+		mark_parts(wants[i], got);
+		CHECK_STR(got, wants[i]);
+	}
 }
 
 TEST_MAIN()

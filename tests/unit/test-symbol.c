@@ -1,6 +1,7 @@
 /* Symbols: answers on the pipe, the choice among ELF symbols, and this very program symbolized. */
 #include "check.h"
 
+#include "symbol/debug-package.h"
 #include "symbol/question.h"
 #include "symbol/demangle.h"
 #include "symbol/prefetch.h"
@@ -354,6 +355,49 @@ TEST(nothing_to_read)
 	CHECK_INT(dw_locations_get(&p.locations, 3, &n)->function, l->function);
 	CHECK(!dw_locations_get(&p.locations, 4, &n));
 	dw_profile_release(&p);
+}
+
+/* Make the file @name in @folder with @text. */
+static bool write_list(const char *folder, const char *name, const char *text)
+{
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	f = fopen(path, "w");
+	return f && fputs(text, f) >= 0 && !fclose(f);
+}
+
+TEST(debug_packages_are_those_of_the_files)
+{
+	static const char *const both[] = {"/usr/lib/libc.so.6", "/usr/lib/libtea.so.3"};
+	static const char *const plain[] = {"/usr/bin/tea"}, *const none[] = {"/usr/lib/libte"};
+	char folder[] = "/tmp/dwell-lists-XXXXXX", *names;
+
+	CHECK(mkdtemp(folder));
+	CHECK(write_list(folder, "libc6:amd64.list", "/.\n/lib\n/lib/libc.so.6\n"));
+	CHECK(write_list(folder, "libtea3:amd64.list", "/usr/lib/libtea.so.3\n"));
+	CHECK(write_list(folder, "tea.list", "/usr/bin/tea"));
+	CHECK(write_list(folder, "tea.md5sums", "/usr/lib/libtea.so.3\n"));
+	names = dw_debug_packages_in(folder, both, 2);
+	CHECK(names && strstr(names, "libc6-dbg") && strstr(names, "libtea3-dbgsym"));
+	CHECK_INT(strlen(names), strlen("libc6-dbg,libtea3-dbgsym"));
+	free(names);
+	names = dw_debug_packages_in(folder, plain, 1);
+	CHECK_STR(names, "tea-dbgsym");
+	free(names);
+	CHECK(!dw_debug_packages_in(folder, none, 1));
+	CHECK(!dw_debug_packages_in("/nowhere", both, 2));
+	for (const char *const *name =
+		     (const char *const[]){"libc6:amd64.list", "libtea3:amd64.list", "tea.list",
+					   "tea.md5sums", NULL};
+	     *name; name++) {
+		char path[256];
+
+		snprintf(path, sizeof path, "%s/%s", folder, *name);
+		unlink(path);
+	}
+	rmdir(folder);
 }
 
 TEST_MAIN()

@@ -34,6 +34,11 @@ TEST(columns_have_keys_and_are_found_by_both)
 			  cases[i].column);
 	}
 	CHECK_INT(dw_column_find(functions, "level", 5), DWELL_COLUMN_END);
+	/* What tables print. */
+	CHECK_INT(dw_column_find(functions, "Excl %", 6), DWELL_COLUMN_EXCLUSIVE_PCT);
+	CHECK_INT(dw_column_find(functions, "exclusive", 9), DWELL_COLUMN_EXCLUSIVE);
+	CHECK_INT(dw_column_find(functions, "module name", 11), DWELL_COLUMN_MODULE_NAME);
+	CHECK_INT(dw_column_find(functions, "", 0), DWELL_COLUMN_END);
 }
 
 TEST(every_column_has_a_title_and_a_key_of_its_own)

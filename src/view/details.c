@@ -1,0 +1,93 @@
+/*
+ * All about one function: for each process that ran it, who called it, itself, its lines, and what
+ * it called. The rows are those of the callers view, and of the lines view of the function.
+ */
+#include "analysis/totals.h"
+#include "view/view.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define IS_LINE 0x80000000u /* in an item: a row of the lines, else of the callers */
+
+struct details {
+	struct dw_view callers, lines;
+};
+
+/* Append the lines of @process, which are together. */
+static void add_lines(struct dw_view *v, const struct details *d, uint32_t process,
+		      struct dw_buf *scratch)
+{
+	for (size_t i = 0; i < d->lines.n; i++) {
+		struct dw_row row;
+
+		dw_view_row(&d->lines, i, scratch, &row);
+		if (row.process == process)
+			v->items[v->n++] = (uint32_t)i | IS_LINE;
+	}
+}
+
+static int open_details(struct dw_view *v)
+{
+	struct details *d = v->own = calloc(1, sizeof *d);
+	struct dw_buf scratch = DW_BUF_INIT;
+
+	if (!d || dw_view_open(&d->callers, &dw_view_callers, &v->request) ||
+	    dw_view_open(&d->lines, &dw_view_source_annotated, &v->request))
+		return -ENOMEM;
+	v->items = calloc(d->callers.n + d->lines.n + 1, sizeof *v->items);
+	if (!v->items)
+		return -ENOMEM;
+	for (size_t i = 0; i < d->callers.n; i++) {
+		struct dw_row row;
+
+		v->items[v->n++] = (uint32_t)i;
+		dw_view_row(&d->callers, i, &scratch, &row);
+		if (row.type == DWELL_ROW_CURRENT)
+			add_lines(v, d, row.process, &scratch);
+	}
+	dw_buf_release(&scratch);
+	return 0;
+}
+
+static void details_row(const struct dw_view *v, uint32_t item, struct dw_buf *scratch,
+			struct dw_row *ret)
+{
+	const struct details *d = v->own;
+
+	dw_view_row(item & IS_LINE ? &d->lines : &d->callers, item & ~IS_LINE, scratch, ret);
+	if (item & IS_LINE)
+		ret->type = DWELL_ROW_LINE;
+}
+
+static void release_details(struct dw_view *v)
+{
+	struct details *d = v->own;
+
+	if (d) {
+		dw_view_release(&d->callers);
+		dw_view_release(&d->lines);
+	}
+	free(d);
+}
+
+static const enum dw_column columns[] = {DWELL_COLUMNS_LINE,  DWELL_COLUMN_TYPE,
+					 DWELL_COLUMN_NAME,   DWELL_COLUMN_COUNTS,
+					 DWELL_COLUMN_VALUES, DWELL_COLUMN_END};
+static const enum dw_column defaults[] = {DWELL_COLUMN_TYPE, DWELL_COLUMN_DEFAULT_VALUES,
+					  DWELL_COLUMN_NAME, DWELL_COLUMN_SOURCE_TEXT,
+					  DWELL_COLUMN_END};
+
+const struct dw_view_ops dw_view_details = {
+	.name = "function",
+	.help = "all about FUNCTION: callers, its lines, callees, and every measure",
+	.parts = DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_EDGES | DWELL_TOTALS_LINES,
+	.columns = columns,
+	.defaults = defaults,
+	.sort = DWELL_COLUMN_LEAD_INCLUSIVE,
+	.function = DWELL_FUNCTION_MUST,
+	.tells_all = true,
+	.open = open_details,
+	.row = details_row,
+	.release = release_details,
+};

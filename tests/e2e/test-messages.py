@@ -1,0 +1,294 @@
+"""What dwell says to people who slipped, or who look where there is nothing to see: what is so, and
+what to do. Each message is read here."""
+import fcntl
+import os
+import pty
+import struct
+import termios
+
+from harness import expect, needs, require
+
+CPP = r"""
+#include <cstdio>
+#include <cstdlib>
+namespace shop {
+__attribute__((noinline)) int step(int n)
+{
+	volatile int sum = 0;
+	for (int i = 0; i < 4000; i++)
+		sum += i ^ n;
+	return sum;
+}
+template <class T> struct Box {
+	T t;
+	__attribute__((noinline)) T get(T n) { return t + step((int)n); }
+};
+} // namespace shop
+__attribute__((noinline)) int step(int n) { return shop::step(n) + shop::step(n + 1); }
+int main(int argc, char **argv)
+{
+	shop::Box<long> box{3};
+	long sum = 0;
+	for (int i = 0; i < (argc > 1 ? atoi(argv[1]) : 20000); i++)
+		sum += box.get(i) + step(i);
+	printf("%ld\n", sum);
+}
+"""
+
+
+def program(context):
+    source = context.path("shop.cc")
+    with open(source, "w") as f:
+        f.write(CPP)
+    context.make("g++", "-O1", "-g", "-o", context.path("shop"), source)
+    return context.path("shop")
+
+
+def sampled(context, *words):
+    """A session of samples, run.dwell."""
+    context.sample(*words, program(context))
+
+
+def counted(context):
+    """A session of calls, run.dwell."""
+    context.instrument(program(context), "100")
+
+
+def said(context, status, *command):
+    """What dwell writes to standard error."""
+    done = context.run(context.dwell, *command)
+    expect(done.returncode, status, f"status of {command}: {done.stderr}")
+    return done.stderr
+
+
+def expect_said(context, wanted, status, *command):
+    text = said(context, status, *command)
+    require(wanted in text, f"{command}: {text!r} lacks {wanted!r}")
+    return text
+
+
+def test_commands(context):
+    text = expect_said(context, "unknown command 'rereport' (did you mean dwell report?); there is", 2,
+                       "rereport")
+    require(" doctor, help, version\n" in text, text)
+    expect_said(context, "unknown command 'xyz'; there is", 2, "xyz")
+    expect_said(context, "(did you mean dwell sample?)", 2, "help", "ssample")
+
+
+def test_version(context):
+    long, short = (context.run(context.dwell, word) for word in ("--version", "version"))
+    expect((long.returncode, short.returncode, short.stdout), (0, 0, long.stdout), "versions")
+    require(short.stdout.startswith("dwell "), short.stdout)
+    require("  version " in context.run(context.dwell, "help").stdout, "help names version")
+
+
+def test_options(context):
+    expect_said(context, "unknown option '--srot' (did you mean --sort?)", 2, "report", "x", "--srot")
+    expect_said(context, "unknown option '--quite' (did you mean --quiet?)", 125, "sample", "--quite")
+    # Hidden ones, as --road, --to and --nodes, are no advice.
+    for command, option, hidden in (("sample", "--raod", "road"), ("report", "--too", "to"),
+                                    ("export", "--ot", "to"), ("instrument", "--noeds", "nodes")):
+        text = said(context, 125 if command in ("sample", "instrument") else 2, command, option)
+        require(f"mean --{hidden}?" not in text, text)
+
+
+def test_views_and_formats(context):
+    text = expect_said(context, "unknown view 'func' (did you mean functions?); there are summary", 2,
+                       "report", "x.dwell", "func")
+    require("lines" in text, text)
+    expect_said(context, "unknown format 'jason' (did you mean json?); there are table csv json xml", 2,
+                "report", "x.dwell", "--format", "jason")
+    expect_said(context, "unknown format 'callgrid' (did you mean callgrind?); there are pprof", 2,
+                "export", "x.dwell", "--format", "callgrid")
+    expect_said(context, "which --format? there are pprof", 2, "export", "x.dwell")
+
+
+def test_attach_to_instrument(context):
+    for words in (("-p", "17"), ("--pid=17",)):
+        text = expect_said(context, "dwell sample -p 17", 125, "instrument", *words)
+        require("measured from a program's start on" in text, text)
+    require("--pid" not in context.run(context.dwell, "help", "instrument").stdout, "it is hidden")
+
+
+def test_columns(context):
+    sampled(context)
+    by_key = context.run(context.dwell, "report", "run.dwell", "functions", "--sort",
+                         "exclusive_samples_percent", "--columns", "function_name,inclusive_cpu_time")
+    expect(by_key.returncode, 0, by_key.stderr)
+    for sort, columns in (("Excl %", "Function Name,CPU Incl"), ("excl%", "function name,cpu_incl")):
+        done = context.run(context.dwell, "report", "run.dwell", "functions", "--sort", sort,
+                           "--columns", columns)
+        expect((done.returncode, done.stdout), (0, by_key.stdout), f"by {sort} with {columns}")
+    text = expect_said(context, "unknown column 'functoin_name' (did you mean function_name?); there are ",
+                       2, "report", "run.dwell", "functions", "--columns", "functoin_name")
+    require(" exclusive_samples " in text and " exclusive_cpu_time" in text, text)
+
+
+def test_columns_of_calls(context):
+    counted(context)
+    header = context.run(context.dwell, "report", "run.dwell", "functions").stdout.split("\n")[0]
+    for heading in "Elapsed Incl", "EI %", "App Excl", "Calls":
+        require(heading in header, f"{heading} in {header}")
+        done = context.run(context.dwell, "report", "run.dwell", "functions", "--sort", heading,
+                           "--columns", heading)
+        expect(done.returncode, 0, f"{heading}: {done.stderr}")
+    done = context.run(context.dwell, "report", "run.dwell", "threads", "--sort", "Blocked")
+    expect(done.returncode, 0, done.stderr)
+
+
+def test_functions(context):
+    sampled(context)
+    names = {}
+    for name in "step", "shop::step", "get", "main":
+        done = context.run(context.dwell, "report", "run.dwell", "callers", name, "--format", "csv")
+        expect(done.returncode, 0, f"{name}: {done.stderr}")
+        names[name] = done.stdout
+    require("step(int)" in names["step"] and names["step"] != names["shop::step"],
+            "step and shop::step are two functions")
+    text = expect_said(context, "no function 'setp' in this session (did you mean", 1, "report",
+                       "run.dwell", "callers", "setp")
+    require("step?" in text, text)
+    expect_said(context, "no process 'shp' in this session (did you mean", 1, "report", "run.dwell",
+                "--process", "shp")
+    expect_said(context, "no thread 'shpo' in this session (did you mean shop?)", 1, "report", "run.dwell",
+                "--thread", "shpo")
+    expect_said(context, "no module 'shpo' in this session (did you mean shop?)", 1, "report", "run.dwell",
+                "--module", "shpo")
+
+
+def test_ranges(context):
+    sampled(context)
+    rows = [context.run(context.dwell, "report", "run.dwell", "functions", "--format", "csv", *words)
+            for words in (("--until", "50ms"), ("--to", "50ms"))]
+    expect((rows[0].returncode, rows[0].stdout), (0, rows[1].stdout), "--to is --until")
+    require("--to " not in context.run(context.dwell, "help", "report").stdout, "--to is hidden")
+    folded = [context.run(context.dwell, "export", "run.dwell", option, "folded", "--until", "50ms")
+              for option in ("--format", "-f", "--to", "-t")]
+    require(all(done.returncode == 0 and done.stdout == folded[0].stdout for done in folded),
+            "--to is --format")
+    expect_said(context, "--until must be later than --from", 2, "report", "run.dwell", "--from", "2",
+                "--until", "1")
+    for command in (("report", "run.dwell", "functions"), ("export", "run.dwell", "-f", "folded")):
+        expect_said(context, "nothing to show: the recording ended at", 0,
+                    *command, "--from", "1000")
+        expect_said(context, "choose another --from and --until", 0, *command, "--until", "1ns")
+
+
+def test_filters_that_leave_nothing(context):
+    sampled(context)
+    idle = [row["module_name"] for row in context.report("modules")["rows"]
+            if row["level"] == 0 and row["exclusive_samples"] == 0]
+    for name in idle[:1]:
+        expect_said(context, "nothing to show: there are no samples of what --process, --thread, --module and --type "
+                    "choose", 0, "report", "run.dwell", "functions", "--module", name)
+
+
+def test_functions_without_probes(context):
+    counted(context)
+    text = expect_said(context, "what has no probes is a part of its callers: inlined functions", 1,
+                       "report", "run.dwell", "callers", "no_such_function")
+    require("no function 'no_such_function' in this session\n" in text, text)
+
+
+def test_short_functions_without_probes(context):
+    source = context.path("short.c")
+    with open(source, "w") as f:
+        f.write("__attribute__((noipa)) int tiny(int n) { return n + 1; }\n"
+                "__attribute__((noipa)) int work(int n) { for (int i = 0; i < 9; i++) n += tiny(i); "
+                "return n; }\n"
+                "int main(int argc, char **argv) { (void)argv; return work(argc) < 0; }\n")
+    context.make("gcc", "-O1", "-o", context.path("short"), source)
+    context.instrument(context.path("short"))
+    expect_said(context, "1 short ones (record with --all-functions)", 1, "report", "run.dwell",
+                "callers", "tiny")
+
+
+def test_memory_without_dotnet(context):
+    done = context.run(context.dwell, "memory", "-o", "run.dwell", "--", "true")
+    for text in done.stderr, context.run(context.dwell, "report", "run.dwell").stdout:
+        require("No .NET code ran that dwell knows of" in text and "dwell instrument show" in text, text)
+
+
+@needs("perf events")
+def test_few_events(context):
+    done = context.run(context.dwell, "sample", "-e", "page-faults", "-o", "run.dwell", "--", "true")
+    require("one for each of the program's page-faults: there were no more." in done.stderr,
+            done.stderr)
+    done = context.run(context.dwell, "sample", "-e", "page-faults", "-c", "20", "-o", "run.dwell",
+                       "--", "true")
+    require("too few to trust the percentages; run longer or with a lower --period." in done.stderr or
+            "No sample was taken; run longer or with a lower --period." in done.stderr, done.stderr)
+
+
+def test_names_that_are_missing(context):
+    shop = program(context)
+    context.make("strip", shop)
+    context.sample(shop)
+    text = context.run(context.dwell, "report", "run.dwell").stdout
+    require("of this is in functions without names, of shop:\n  these have no symbols; record with "
+            "--debuginfod, or do not strip them." in text, text)
+
+
+def test_units(context):
+    """One unit for each column of a table, which fits its largest cell; machines get nanoseconds."""
+    sampled(context)
+    lines = context.run(context.dwell, "report", "run.dwell", "functions", "--columns",
+                        "exclusive_samples,exclusive_cpu_time").stdout.split("\n")
+    cells = [line.split() for line in lines[1:] if line]
+    period = 1000000000 // context.report("functions")["session"]["frequency_hz"]
+    unit = cells[0][1].lstrip("0123456789.")
+    scale = {"ms": 1e6, "s": 1e9}[unit]
+    for samples, time in cells:
+        want = int(samples) * period
+        require(time == "0" if not want else time.endswith(unit), f"{time} of {samples}")
+        got = float(time.removesuffix(unit) or 0) * scale
+        require(abs(got - want) <= 1e6, f"{time} for {samples} samples")
+    require("exclusive_cpu_time" not in context.report("functions")["rows"][0], "only when asked for")
+
+
+def test_function_details(context):
+    """One view has the callers, the function, its lines and its callees, and all measures."""
+    counted(context)
+    callers = context.report("callers", "shop::step")["rows"]
+    rows = context.report("function", "shop::step")["rows"]
+    wanted = [(row["type"], row["function_name"], row["number_of_calls"]) for row in callers]
+    expect([(row["type"], row["function_name"], row["number_of_calls"]) for row in rows
+            if row["type"] != 3], wanted, "callers, itself and callees")
+    rows = context.report("function", "main")["rows"]
+    lines = [row for row in rows if row["type"] == 3]
+    expect([row["line_name"] for row in lines],
+           [row["line_name"] for row in context.report("lines", "main")["rows"]], "its lines")
+    text = context.run(context.dwell, "report", "run.dwell", "function", "main").stdout
+    for wanted in "current ", "callee ", "line ", "  in shop, ", "shop.cc:", "Avg Elapsed Exclusive Time", \
+            "Context Switches":
+        require(wanted in text, f"{wanted} in {text}")
+    expect_said(context, "the view function needs a function", 2, "report", "run.dwell", "function")
+
+
+def on_terminal(context, width, *words):
+    """The lines that dwell writes to a terminal of so many columns."""
+    ours, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+    process = context.start(context.dwell, *words, stdout=terminal,
+                            env={**context.env, "PAGER": "cat", "NO_COLOR": "1", "TERM": "xterm"})
+    os.close(terminal)
+    text = b""
+    try:
+        while True:
+            text += os.read(ours, 65536)
+    except OSError:  # nobody writes any more
+        pass
+    os.close(ours)
+    expect((process.communicate()[1], process.returncode), ("", 0), "errors and status")
+    return text.decode().replace("\r\n", "\n").split("\n")
+
+
+def test_narrow_terminals(context):
+    """Numbers of samples give way to times, shares of waits to names, and own names stay."""
+    sampled(context, "--off-cpu")
+    for width in 80, 160:
+        lines = on_terminal(context, width, "report", "run.dwell", "functions")
+        require(all(len(line) <= width for line in lines), "\n".join(lines))
+        expect(("CPU Excl" in lines[0], "  Exclusive" in lines[0]), (True, width > 80), lines[0])
+        require(any("Box<…>::get" in line or "Box<long>::get" in line for line in lines),
+                "\n".join(lines))
