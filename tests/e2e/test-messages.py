@@ -232,7 +232,7 @@ def test_names_that_are_missing(context):
 def test_units(context):
     """One unit for each column of a table, which fits its largest cell; machines get nanoseconds."""
     sampled(context)
-    lines = context.run(context.dwell, "report", "run.dwell", "functions", "--columns",
+    lines = context.run(context.dwell, "report", "run.dwell", "functions", "--all-code", "--columns",
                         "exclusive_samples,exclusive_cpu_time").stdout.split("\n")
     cells = [line.split() for line in lines[1:] if line]
     period = 1000000000 // context.report("functions")["session"]["frequency_hz"]
