@@ -1,0 +1,291 @@
+/*
+ * Tables on the screen; see grid.h. Columns get as wide as the widest cell seen so far, so that they
+ * do not move to and fro while one goes through the rows.
+ */
+#include "tui/grid.h"
+
+#include "base/out.h"
+#include "format/table-cell.h"
+#include "format/text.h"
+
+#include <stdint.h>
+#include <string.h>
+
+enum {
+	GAP = 2,	  /* columns between two cells */
+	NAME_WANTED = 24, /* numbers give way to a name that gets less */
+	TEXT_WANTED = 12, /* likewise other texts, which give way to it */
+	TEXT_MAX = 40,	  /* these get no wider */
+	MARK = 2,	  /* what says that a row can be unfolded */
+};
+
+struct grid {
+	struct dw_place *place;
+	struct dw_format_job job;
+	enum dw_column columns[DWELL_COLUMNS_N]; /* in sight */
+	size_t width[DWELL_COLUMNS_N];
+	enum dw_column name; /* the text that all others give way to */
+	struct dw_table_words words;
+	struct dw_buf scratch;
+	struct dw_out cell;
+};
+
+void dw_grid_columns(const struct dw_place *p, enum dw_column *ret)
+{
+	dw_view_columns(p->ops, p->view.request.profile, true, ret);
+	if (p->ops != &dw_view_source_annotated)
+		dw_columns_drop(ret, DWELL_COLUMN_SOURCE_TEXT);
+	/* Few rows have it: a report looks at all of them first. */
+	dw_columns_drop(ret, DWELL_COLUMN_AT_MOST);
+	dw_view_tell_processes_apart(&p->view, ret);
+}
+
+/* Names: what a tree indents, text of code, else the first one. */
+static enum dw_column find_name(const struct grid *g)
+{
+	static const enum dw_column names[] = {
+		DWELL_COLUMN_SOURCE_TEXT, DWELL_COLUMN_INSTRUCTION, DWELL_COLUMN_CLASS_NAME,
+		DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_NAME};
+	const struct dw_place *p = g->place;
+
+	if (p->ops->tree)
+		return p->ops->tree;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		for (const enum dw_column *c = g->columns; *c; c++)
+			if (*c == names[i] &&
+			    !(*c == DWELL_COLUMN_INSTRUCTION && p->ops != &dw_view_annotated))
+				return *c;
+	for (const enum dw_column *c = g->columns; *c; c++)
+		if (dw_table_is_text(*c) && *c != DWELL_COLUMN_TYPE)
+			return *c;
+	return DWELL_COLUMN_END;
+}
+
+static size_t indentation(const struct grid *g, const struct dw_row *row, enum dw_column column)
+{
+	return column == g->place->ops->tree ? 2 * (size_t)row->level + MARK : 0;
+}
+
+static const char *show(struct grid *g, const struct dw_row *row, enum dw_column column)
+{
+	struct dw_cell cell;
+
+	if (column != g->place->ops->tree)
+		return dw_table_show(&g->job, row, column, SIZE_MAX, &g->words);
+	dw_view_cell(&g->place->view, row, column, &g->words.scratch, &cell);
+	return cell.text ? cell.text : "";
+}
+
+/* Learn how wide cells of the rows in sight are. */
+static void measure(struct grid *g, size_t height)
+{
+	struct dw_place *p = g->place;
+	struct dw_row row;
+
+	for (const enum dw_column *c = g->columns; *c; c++) {
+		size_t n = dw_text_columns(dw_table_header(&g->job, *c));
+
+		p->width[*c] = p->width[*c] > n ? p->width[*c] : n;
+	}
+	for (size_t i = p->top; i < p->view.n && i < p->top + height; i++) {
+		dw_view_row(&p->view, i, &g->scratch, &row);
+		for (const enum dw_column *c = g->columns; *c; c++) {
+			size_t n = dw_text_columns(show(g, &row, *c)) + indentation(g, &row, *c);
+
+			p->width[*c] = p->width[*c] > n ? p->width[*c] : n;
+		}
+	}
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* What @column cannot do without. */
+static size_t wanted(const struct grid *g, enum dw_column column)
+{
+	size_t n = g->place->width[column];
+
+	if (!dw_table_is_text(column))
+		return n;
+	return smaller(n, column == g->name ? NAME_WANTED : TEXT_WANTED);
+}
+
+static size_t total_of(const struct grid *g, size_t (*of)(const struct grid *, enum dw_column))
+{
+	size_t n = 0;
+
+	for (const enum dw_column *c = g->columns; *c; c++)
+		n += of(g, *c) + (c > g->columns ? GAP : 0);
+	return n;
+}
+
+/* The column that says least beside the others: by the list of tables, then the last number, then
+ * the last text, then what decides the order. */
+static enum dw_column least(const struct grid *g, enum dw_column sorted, bool by_list)
+{
+	enum dw_column number = DWELL_COLUMN_END, text = DWELL_COLUMN_END, last = DWELL_COLUMN_END;
+
+	for (const enum dw_column *out = dw_table_left_out; *out && by_list; out++)
+		for (const enum dw_column *c = g->columns; *c; c++)
+			if (*c == *out && *c != sorted && *c != g->name)
+				return *c;
+	for (const enum dw_column *c = g->columns; *c; c++) {
+		if (*c == g->name)
+			continue;
+		last = *c;
+		if (*c == sorted)
+			continue;
+		if (dw_table_is_text(*c))
+			text = *c;
+		else
+			number = *c;
+	}
+	return number ? number : text ? text : last;
+}
+
+/* Leave out numbers that were moved out of sight on the left. */
+static void scroll(struct grid *g)
+{
+	size_t numbers = 0;
+
+	for (const enum dw_column *c = g->columns; *c; c++)
+		numbers += !dw_table_is_text(*c);
+	if (g->place->scrolled >= numbers)
+		g->place->scrolled = numbers ? numbers - 1 : 0;
+	for (size_t i = 0; i < g->place->scrolled; i++)
+		for (const enum dw_column *c = g->columns; *c; c++)
+			if (!dw_table_is_text(*c)) {
+				dw_columns_drop(g->columns, *c);
+				break;
+			}
+}
+
+static size_t width_of(const struct grid *g, enum dw_column column)
+{
+	return g->width[column];
+}
+
+/* Choose columns and their widths so that rows fit in @width. */
+static void fit(struct grid *g, size_t width)
+{
+	const struct dw_place *p = g->place;
+	enum dw_column sorted = dw_place_sorted_by(p), out;
+	size_t total;
+
+	scroll(g);
+	while (total_of(g, wanted) > width && (out = least(g, sorted, !p->scrolled)))
+		dw_columns_drop(g->columns, out);
+	for (const enum dw_column *c = g->columns; *c; c++)
+		g->width[*c] = dw_table_is_text(*c) && *c != g->name
+				       ? smaller(p->width[*c], TEXT_MAX)
+				       : p->width[*c];
+	total = total_of(g, width_of);
+	/* First from the name, down to what it wants, then from other texts, then whatever is left. */
+	if (g->name && total > width && g->width[g->name] > wanted(g, g->name)) {
+		size_t more = smaller(g->width[g->name] - wanted(g, g->name), total - width);
+
+		g->width[g->name] -= more;
+		total -= more;
+	}
+	for (const enum dw_column *c = g->columns; *c && total > width; c++) {
+		size_t more = smaller(g->width[*c] - wanted(g, *c), total - width);
+
+		g->width[*c] -= more;
+		total -= more;
+	}
+	if (g->columns[0] && !g->columns[1])
+		g->width[g->columns[0]] = width;
+}
+
+/* Put a cell's text into g->cell, as wide as its column. */
+static void put_text(struct grid *g, enum dw_column column, const char *text)
+{
+	size_t width = g->width[column], used = g->cell.buf.len, n;
+
+	if (dw_table_is_text(column)) {
+		used += dw_text_put_fitted(&g->cell, text, width > used ? width - used : 0);
+		dw_out_fill(&g->cell, ' ', width > used ? width - used : 0);
+		return;
+	}
+	n = dw_text_columns(text);
+	dw_out_fill(&g->cell, ' ', width > n ? width - n : 0);
+	dw_out_puts(&g->cell, text);
+}
+
+static void put_mark(struct grid *g, size_t i, const struct dw_row *row)
+{
+	const struct dw_place *p = g->place;
+	size_t width = g->width[p->ops->tree];
+
+	dw_table_put_indent(&g->cell.buf, row, width > MARK ? width - MARK : 0);
+	dw_out_puts(&g->cell, !dw_unfold_has_children(&p->tree, i) ? "  "
+			      : dw_unfold_is_open(&p->tree, i)	   ? "- "
+								   : "+ ");
+}
+
+static void draw_row(struct dw_screen *s, struct grid *g, size_t y, size_t i)
+{
+	struct dw_row row;
+	bool is_chosen = i == g->place->cursor;
+	size_t x = 0;
+
+	dw_view_row(&g->place->view, i, &g->scratch, &row);
+	if (is_chosen)
+		dw_screen_fill(s, y, 0, s->columns, DWELL_STYLE_CHOSEN);
+	for (const enum dw_column *c = g->columns; *c; c++) {
+		enum dw_style style = is_chosen ? DWELL_STYLE_CHOSEN
+				      : dw_table_is_hot(&g->job, &row, *c) ? DWELL_STYLE_HOT
+									   : DWELL_STYLE_PLAIN;
+
+		dw_buf_clear(&g->cell.buf);
+		if (*c == g->place->ops->tree)
+			put_mark(g, i, &row);
+		put_text(g, *c, show(g, &row, *c));
+		dw_screen_put(s, y, x, g->width[*c], style, dw_buf_str(&g->cell.buf));
+		x += g->width[*c] + GAP;
+	}
+}
+
+static void draw_header(struct dw_screen *s, struct grid *g, size_t y)
+{
+	enum dw_column sorted = dw_place_sorted_by(g->place);
+	size_t x = 0;
+
+	for (const enum dw_column *c = g->columns; *c; c++) {
+		dw_buf_clear(&g->cell.buf);
+		put_text(g, *c, dw_table_header(&g->job, *c));
+		dw_screen_put(s, y, x, g->width[*c],
+			      *c == sorted ? DWELL_STYLE_SORTED : DWELL_STYLE_HEADER,
+			      dw_buf_str(&g->cell.buf));
+		x += g->width[*c] + GAP;
+	}
+}
+
+void dw_place_follow_cursor(struct dw_place *p, size_t height)
+{
+	if (p->cursor < p->top)
+		p->top = p->cursor;
+	if (height && p->cursor >= p->top + height)
+		p->top = p->cursor - height + 1;
+}
+
+void dw_grid_draw(struct dw_screen *s, struct dw_place *p, const struct dw_area *area)
+{
+	struct grid g = {.place = p, .job = {.view = &p->view, .width = s->columns}};
+
+	dw_out_init_buffer(&g.cell);
+	dw_place_follow_cursor(p, area->height);
+	dw_grid_columns(p, g.columns);
+	g.name = find_name(&g);
+	measure(&g, area->height);
+	fit(&g, s->columns);
+	if (area->header != SIZE_MAX)
+		draw_header(s, &g, area->header);
+	for (size_t i = 0; i < area->height && p->top + i < p->view.n; i++)
+		draw_row(s, &g, area->y + i, p->top + i);
+	dw_out_close(&g.cell);
+	dw_buf_release(&g.scratch);
+	dw_table_words_release(&g.words);
+}
