@@ -61,7 +61,9 @@ bool dw_table_is_text(enum dw_column column)
 	return dw_column_info(column)->kind == DWELL_CELL_TEXT || column == DWELL_COLUMN_TYPE;
 }
 
-void dw_table_put_indent(struct dw_buf *b, const struct dw_row *row, size_t width)
+/* Blanks before a name in a tree, at most half of a column that is cut; rows deeper than that get
+ * their level as a number. */
+static void put_indent(struct dw_buf *b, const struct dw_row *row, size_t width)
 {
 	static const char blanks[] = "                                        ";
 	size_t most = width / 2 < INDENT_MAX ? width / 2 : INDENT_MAX;
@@ -129,7 +131,7 @@ const char *dw_table_show(const struct dw_format_job *job, const struct dw_row *
 		return c.text;
 	dw_buf_clear(&w->text);
 	if (indent)
-		dw_table_put_indent(&w->text, row, width);
+		put_indent(&w->text, row, width);
 	if (c.kind && is_marked(job, row, column))
 		dw_buf_puts(&w->text, DWELL_UPPER_BOUND);
 	if (c.text)

@@ -34,10 +34,6 @@ const char *dw_table_show(const struct dw_format_job *job, const struct dw_row *
 /* Append a number as tables show it. */
 void dw_table_put_number(struct dw_buf *b, const struct dw_cell *c);
 
-/* Append blanks before a name in a tree, at most half of a column that is @width wide; rows deeper
- * than that get their level as a number. */
-void dw_table_put_indent(struct dw_buf *b, const struct dw_row *row, size_t width);
-
 /* Whether the cell is to catch the eye: much of everything is this row's own. */
 bool dw_table_is_hot(const struct dw_format_job *job, const struct dw_row *row,
 		     enum dw_column column);

@@ -182,14 +182,14 @@ static void draw_chips(struct dw_reader *r, size_t y)
 static void draw_lines(struct dw_reader *r, const struct dw_lines *l, size_t top, size_t cursor,
 		       const struct dw_area *area)
 {
-	for (size_t i = 0; i < area->height && top + i < l->starts.n; i++) {
+	for (size_t i = 0; i < area->height && top + i < l->rows.n; i++) {
 		bool is_chosen = top + i == cursor;
 		enum dw_style style = is_chosen ? DWELL_STYLE_CHOSEN : DWELL_STYLE_PLAIN;
 
 		if (is_chosen)
 			dw_screen_fill(&r->screen, area->y + i, 0, r->screen.columns, style);
-		dw_screen_put(&r->screen, area->y + i, 0, r->screen.columns, style,
-			      dw_lines_get(l, top + i));
+		dw_screen_put(&r->screen, area->y + i, l->rows.v[top + i].indent,
+			      r->screen.columns, style, dw_lines_get(l, top + i));
 	}
 }
 
@@ -274,7 +274,7 @@ void dw_reader_draw(struct dw_reader *r)
 	size_t rows = r->screen.rows;
 
 	dw_screen_clear(&r->screen);
-	if (r->over.starts.n) {
+	if (r->over.rows.n) {
 		area.height = rows - (rows >= STATUS_FROM);
 		draw_lines(r, &r->over, r->over_top, SIZE_MAX, &area);
 	} else {

@@ -13,9 +13,10 @@
 
 enum {
 	GAP = 2,	  /* columns between two cells */
-	NAME_WANTED = 24, /* numbers give way to a name that gets less */
-	TEXT_WANTED = 12, /* likewise other texts, which give way to it */
-	TEXT_MAX = 40,	  /* these get no wider */
+	NAME_WANTED = 24, /* numbers give way to a name that gets less, */
+	TREE_WANTED = 36, /* and to one in a tree */
+	TEXT_WANTED = 12, /* likewise other texts */
+	TEXT_FAIR = 20,	  /* these give way to the name, down to this */
 	MARK = 2,	  /* what says that a row can be unfolded */
 };
 
@@ -109,7 +110,9 @@ static size_t wanted(const struct grid *g, enum dw_column column)
 
 	if (!dw_table_is_text(column))
 		return n;
-	return smaller(n, column == g->name ? NAME_WANTED : TEXT_WANTED);
+	if (column != g->name)
+		return smaller(n, TEXT_WANTED);
+	return smaller(n, column == g->place->ops->tree ? TREE_WANTED : NAME_WANTED);
 }
 
 static size_t total_of(const struct grid *g, size_t (*of)(const struct grid *, enum dw_column))
@@ -167,6 +170,19 @@ static size_t width_of(const struct grid *g, enum dw_column column)
 	return g->width[column];
 }
 
+/* The widest text but the name (or with it) that is wider than @least and than what it wants. */
+static enum dw_column widest_text(const struct grid *g, bool with_name, size_t least_width)
+{
+	enum dw_column widest = DWELL_COLUMN_END;
+
+	for (const enum dw_column *c = g->columns; *c; c++)
+		if (dw_table_is_text(*c) && (with_name || *c != g->name) &&
+		    g->width[*c] > least_width && g->width[*c] > wanted(g, *c) &&
+		    (!widest || g->width[*c] > g->width[widest]))
+			widest = *c;
+	return widest;
+}
+
 /* Choose columns and their widths so that rows fit in @width. */
 static void fit(struct grid *g, size_t width)
 {
@@ -178,22 +194,13 @@ static void fit(struct grid *g, size_t width)
 	while (total_of(g, wanted) > width && (out = least(g, sorted, !p->scrolled)))
 		dw_columns_drop(g->columns, out);
 	for (const enum dw_column *c = g->columns; *c; c++)
-		g->width[*c] = dw_table_is_text(*c) && *c != g->name
-				       ? smaller(p->width[*c], TEXT_MAX)
-				       : p->width[*c];
-	total = total_of(g, width_of);
-	/* First from the name, down to what it wants, then from other texts, then whatever is left. */
-	if (g->name && total > width && g->width[g->name] > wanted(g, g->name)) {
-		size_t more = smaller(g->width[g->name] - wanted(g, g->name), total - width);
-
-		g->width[g->name] -= more;
-		total -= more;
-	}
-	for (const enum dw_column *c = g->columns; *c && total > width; c++) {
-		size_t more = smaller(g->width[*c] - wanted(g, *c), total - width);
-
-		g->width[*c] -= more;
-		total -= more;
+		g->width[*c] = dw_table_is_text(*c) ? smaller(p->width[*c], width) : p->width[*c];
+	for (total = total_of(g, width_of); total > width; total--) {
+		out = widest_text(g, false, TEXT_FAIR);
+		out = out ? out : widest_text(g, true, 0);
+		if (!out)
+			break;
+		g->width[out]--;
 	}
 	if (g->columns[0] && !g->columns[1])
 		g->width[g->columns[0]] = width;
@@ -214,12 +221,17 @@ static void put_text(struct grid *g, enum dw_column column, const char *text)
 	dw_out_puts(&g->cell, text);
 }
 
+/* What is before a name in a tree: at most half of its column; rows deeper than that say how deep
+ * they are. */
 static void put_mark(struct grid *g, size_t i, const struct dw_row *row)
 {
 	const struct dw_place *p = g->place;
-	size_t width = g->width[p->ops->tree];
+	size_t most = g->width[p->ops->tree] / 2, indent = 2 * (size_t)row->level;
 
-	dw_table_put_indent(&g->cell.buf, row, width > MARK ? width - MARK : 0);
+	if (indent <= most)
+		dw_out_fill(&g->cell, ' ', indent);
+	else
+		dw_out_printf(&g->cell, "%*zu ", (int)(most ? most - 1 : 0), (size_t)row->level);
 	dw_out_puts(&g->cell, !dw_unfold_has_children(&p->tree, i) ? "  "
 			      : dw_unfold_is_open(&p->tree, i)	   ? "- "
 								   : "+ ");

@@ -46,7 +46,7 @@ static void settle(struct dw_place *p, size_t page)
 
 static void move_lines(struct dw_place *p, enum dw_move by, bool back, size_t page)
 {
-	size_t n = p->lines.starts.n, mark = next_mark(p, back);
+	size_t n = p->lines.rows.n, mark = next_mark(p, back);
 
 	if (by == DWELL_MOVE_ROW && mark != SIZE_MAX && mark >= p->top && mark < p->top + page) {
 		p->cursor = mark;

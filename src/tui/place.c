@@ -1,9 +1,13 @@
 /* Places; see place.h. */
 #include "tui/place.h"
 
+#include "format/text.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { BROKEN_INDENT = 4 };
 
 bool dw_place_is_tree(const struct dw_place *p)
 {
@@ -75,6 +79,30 @@ static int begin_tree(struct dw_place *p)
 	return rc || !p->view.n || !has_paths ? rc : dw_unfold_hot_path(&p->tree, 0, &last);
 }
 
+static bool is_annotated(const struct dw_place *p)
+{
+	return p->ops == &dw_view_annotated || p->ops == &dw_view_source_annotated;
+}
+
+/* In code one begins where most of the work is. */
+static size_t hottest_row(const struct dw_place *p)
+{
+	struct dw_buf scratch = DW_BUF_INIT;
+	uint64_t most = 0;
+	size_t hottest = 0;
+
+	for (size_t i = 0; i < p->view.n; i++) {
+		uint64_t own = dw_view_values(&p->view, i, &scratch).exclusive;
+
+		if (own > most) {
+			most = own;
+			hottest = i;
+		}
+	}
+	dw_buf_release(&scratch);
+	return hottest;
+}
+
 int dw_place_open(struct dw_place *p, const struct dw_place_sources *s)
 {
 	struct dw_view_request request = {
@@ -99,13 +127,15 @@ int dw_place_open(struct dw_place *p, const struct dw_place_sources *s)
 		dw_place_close(p);
 	if (p->cursor >= p->view.n)
 		p->cursor = p->top = 0;
+	if (!rc && !p->cursor && is_annotated(p))
+		p->cursor = hottest_row(p);
 	return rc;
 }
 
 void dw_lines_release(struct dw_lines *l)
 {
 	dw_buf_release(&l->text);
-	dw_vec_release(&l->starts);
+	dw_vec_release(&l->rows);
 	dw_vec_release(&l->marks.rows);
 	*l = (struct dw_lines){0};
 }
@@ -169,29 +199,62 @@ bool dw_place_row(const struct dw_place *p, struct dw_buf *scratch, struct dw_ro
 	return true;
 }
 
-int dw_lines_set(struct dw_lines *l, struct dw_out *out)
+/* Where @text, wider than @width, can be broken: the blank before that, NULL = nowhere. */
+static char *find_break(char *text, size_t width)
+{
+	size_t columns = 0;
+	char *blank = NULL;
+
+	for (const char *at = text; *at && columns <= width;) {
+		if (*at == ' ' && at > text && at[-1] != ' ')
+			blank = text + (at - text);
+		columns += dw_text_width(dw_text_next(&at));
+	}
+	return columns > width ? blank : NULL;
+}
+
+/* One line, and what of it must go into more. */
+static int add_line(struct dw_lines *l, size_t at, size_t width)
+{
+	struct dw_line line = {.at = at};
+	int rc = dw_vec_push(&l->rows, line);
+
+	for (char *blank; !rc && line.indent < width; line.indent = BROKEN_INDENT) {
+		blank = find_break(l->text.data + line.at, width - line.indent);
+		if (!blank)
+			break;
+		*blank = 0;
+		line.at = (size_t)(blank + 1 - l->text.data);
+		line.indent = BROKEN_INDENT;
+		rc = dw_vec_push(&l->rows, line);
+	}
+	return rc;
+}
+
+int dw_lines_set(struct dw_lines *l, struct dw_out *out, size_t width)
 {
 	size_t at = 0;
 	int rc = dw_out_flush(out);
 
 	dw_buf_release(&l->text);
-	l->starts.n = 0;
+	l->rows.n = 0;
 	l->text = out->buf;
 	out->buf = (struct dw_buf)DW_BUF_INIT;
 	while (at < l->text.len && !rc) {
-		char *stop = memchr(l->text.data + at, '\n', l->text.len - at);
+		char *start = l->text.data + at, *stop = memchr(start, '\n', l->text.len - at);
+		size_t next = stop ? (size_t)(stop - l->text.data) + 1 : l->text.len;
 
-		rc = dw_vec_push(&l->starts, at);
-		at = stop ? (size_t)(stop - l->text.data) + 1 : l->text.len;
 		if (stop)
 			*stop = 0;
+		rc = add_line(l, at, width);
+		at = next;
 	}
 	return rc;
 }
 
 const char *dw_lines_get(const struct dw_lines *l, size_t i)
 {
-	return i < l->starts.n ? l->text.data + l->starts.v[i] : "";
+	return i < l->rows.n ? l->text.data + l->rows.v[i].at : "";
 }
 
 /* From bytes to lines. */
@@ -200,16 +263,25 @@ static void set_marks(struct dw_lines *l)
 	size_t line = 0;
 
 	dw_vec_each(mark, &l->marks.rows) {
-		while (line + 1 < l->starts.n && l->starts.v[line + 1] <= mark->at)
+		while (line + 1 < l->rows.n && l->rows.v[line + 1].at <= mark->at)
 			line++;
 		mark->at = line;
 	}
 }
 
+/* What was recorded stands above all places already. */
+static void drop_title(struct dw_lines *l)
+{
+	if (l->rows.n)
+		memmove(l->rows.v, l->rows.v + 1, --l->rows.n * sizeof *l->rows.v);
+	dw_vec_each(mark, &l->marks.rows)
+		mark->at -= mark->at > 0;
+}
+
 int dw_place_write_lines(struct dw_place *p, size_t width)
 {
 	const struct dw_format_job job = {.view = &p->view, .width = width};
-	bool is_first = !p->lines.starts.n;
+	bool is_first = !p->lines.width;
 	struct dw_out out;
 	int rc;
 
@@ -218,9 +290,10 @@ int dw_place_write_lines(struct dw_place *p, size_t width)
 	dw_lines_release(&p->lines);
 	dw_out_init_buffer(&out);
 	dw_summary_write(&job, &out, &p->lines.marks);
-	rc = dw_lines_set(&p->lines, &out);
+	rc = dw_lines_set(&p->lines, &out, width);
 	dw_out_close(&out);
 	set_marks(&p->lines);
+	drop_title(&p->lines);
 	p->lines.width = width;
 	if (is_first && p->lines.marks.rows.n)
 		p->cursor = p->lines.marks.rows.v[0].at;

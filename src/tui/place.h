@@ -28,10 +28,15 @@ struct dw_totals_store {
 	DW_VEC(struct dw_totals_kept *) kept;
 };
 
+struct dw_line {
+	size_t at; /* of its text */
+	size_t indent;
+};
+
 /* Lines of text, and which of them are about rows of a view. */
 struct dw_lines {
 	struct dw_buf text;	       /* a NUL behind each line */
-	DW_VEC(size_t) starts;	       /* by line */
+	DW_VEC(struct dw_line) rows;   /* in their order */
 	struct dw_summary_marks marks; /* .at is a line */
 	size_t width;		       /* that it was made for */
 };
@@ -87,8 +92,9 @@ int dw_place_write_lines(struct dw_place *p, size_t width);
 /* Line @i, borrowed. */
 const char *dw_lines_get(const struct dw_lines *l, size_t i);
 
-/* Take the text of @out, which is closed, apart into lines. 0 or -ENOMEM. */
-int dw_lines_set(struct dw_lines *l, struct dw_out *out);
+/* Take the text of @out, which is a buffer, apart into lines; those wider than @width are broken
+ * between words. 0 or -ENOMEM. */
+int dw_lines_set(struct dw_lines *l, struct dw_out *out, size_t width);
 
 /* Free everything. */
 void dw_lines_release(struct dw_lines *l);

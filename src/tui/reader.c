@@ -83,14 +83,14 @@ bool dw_reader_ask(struct dw_reader *r, const char *label, const char *text)
 void dw_reader_show_over(struct dw_reader *r, struct dw_out *out)
 {
 	r->over_top = 0;
-	if (dw_lines_set(&r->over, out))
+	if (dw_lines_set(&r->over, out, SIZE_MAX))
 		dw_reader_say(r, "no memory");
 }
 
 /* Keys while text is over everything: it is read through, any other key ends it. */
 static void press_over(struct dw_reader *r, int key)
 {
-	size_t n = r->over.starts.n, last = n > r->page ? n - r->page : 0;
+	size_t n = r->over.rows.n, last = n > r->page ? n - r->page : 0;
 
 	if ((key == DWELL_KEY_DOWN || key == 'j') && r->over_top < last)
 		r->over_top++;
@@ -134,7 +134,7 @@ static void loop(struct dw_reader *r)
 			dw_buf_clear(&r->message);
 		if (key == DWELL_KEY_ENDED)
 			r->has_ended = true;
-		else if (r->over.starts.n)
+		else if (r->over.rows.n)
 			press_over(r, key);
 		else if (key != DWELL_KEY_DRAW)
 			dw_reader_press(r, key);

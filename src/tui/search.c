@@ -134,7 +134,7 @@ static size_t find_row(struct search *s, size_t n, bool back, bool here, bool ar
 static size_t find(struct search *s, struct dw_place *p, bool back, bool here)
 {
 	bool is_tree = dw_place_is_tree(p) && !back;
-	size_t n = p->ops->has_notes ? p->lines.starts.n : p->view.n;
+	size_t n = p->ops->has_notes ? p->lines.rows.n : p->view.n;
 	size_t i = n ? find_row(s, n, back, here, !is_tree) : SIZE_MAX;
 	uint32_t node;
 
