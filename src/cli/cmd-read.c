@@ -70,10 +70,20 @@ static int read_session(const struct read_options *o, const char *path, int *ret
 	return dw_reader_run(&start, ret_signal, err);
 }
 
+static char **copy_words(int argc, char **argv)
+{
+	char **words = calloc((size_t)argc + 1, sizeof *words);
+
+	if (words)
+		memcpy(words, argv, (size_t)argc * sizeof *words);
+	return words;
+}
+
 static int run(const struct dw_command *self, int argc, char **argv)
 {
 	struct read_options o = {0};
 	struct dw_error err = DW_ERROR_INIT;
+	char **words = copy_words(argc, argv); /* parsing uses them up */
 	int first, number = 0, rc = -ENOTTY, code = dw_command_parse(self, argv, &o, &first);
 
 	if (code < 0 && argc - first != 1)
@@ -92,7 +102,8 @@ static int run(const struct dw_command *self, int argc, char **argv)
 	dw_vec_release(&o.source_dirs);
 	dw_error_clear(&err);
 	if (code < 0)
-		return dw_cmd_report.run(&dw_cmd_report, argc, argv);
+		code = dw_cmd_report.run(&dw_cmd_report, argc, words ? words : argv);
+	free(words);
 	/* Who waits for us is to know what it was. */
 	if (number)
 		raise(number);

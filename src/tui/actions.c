@@ -8,6 +8,7 @@
 #include "tui/reader-internal.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 
 static struct dw_place *here(const struct dw_reader *r)
@@ -126,7 +127,7 @@ void dw_press_digit(struct dw_reader *r, int key)
 	check(r, dw_reading_go_to_tab(&r->reading, i));
 }
 
-/* The function that the row at the cursor is about, 0 = none; then that is said. */
+/* The function that the row at the cursor is about, or else the place; 0 = none, which is said. */
 static uint32_t function_here(struct dw_reader *r)
 {
 	struct dw_row row;
@@ -134,8 +135,9 @@ static uint32_t function_here(struct dw_reader *r)
 	if (dw_place_row(here(r), &r->scratch, &row) &&
 	    dw_functions_get(&r->reading.profile.functions, row.function))
 		return row.function;
-	dw_reader_say(r, "this row is about no function");
-	return 0;
+	if (!here(r)->function)
+		dw_reader_say(r, "this row is about no function");
+	return here(r)->function;
 }
 
 void dw_press_enter(struct dw_reader *r, int key)
@@ -258,7 +260,7 @@ static bool has_order(struct dw_reader *r)
 static void step_order(struct dw_reader *r, bool back)
 {
 	enum dw_column columns[DWELL_COLUMNS_N];
-	size_t n = 0, at = 0;
+	size_t n = 0, at = SIZE_MAX;
 
 	if (!has_order(r))
 		return;
@@ -266,6 +268,9 @@ static void step_order(struct dw_reader *r, bool back)
 	for (; columns[n]; n++)
 		if (columns[n] == dw_place_sorted_by(here(r)))
 			at = n;
+	/* Beside one that is not among them are the first and the last. */
+	if (at == SIZE_MAX)
+		at = back ? 0 : n - 1;
 	if (n)
 		sort(r, columns[(at + (back ? n - 1 : 1)) % n], false);
 }

@@ -83,7 +83,7 @@ int dw_reading_command(const struct dw_reading *r, struct dw_buf *ret)
 		dw_function_word(&r->profile, p->root, &name);
 		put_word(&out, "--root", dw_buf_str(&name));
 	}
-	if (dw_place_is_tree(p))
+	if (p->ops->parts & (DWELL_TOTALS_NODES | DWELL_TOTALS_PATHS) && !p->ops->has_notes)
 		dw_out_puts(&out, " --trim 0 --no-fold");
 	if (has_source(p))
 		dw_out_puts(&out, " --source");

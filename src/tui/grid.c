@@ -287,6 +287,10 @@ void dw_grid_draw(struct dw_screen *s, struct dw_place *p, const struct dw_area 
 {
 	struct grid g = {.place = p, .job = {.view = &p->view, .width = s->columns}};
 
+	if (p->seen_rows != area->height || p->seen_columns != s->columns)
+		memset(p->width, 0, sizeof p->width);
+	p->seen_rows = area->height;
+	p->seen_columns = s->columns;
 	dw_out_init_buffer(&g.cell);
 	dw_place_follow_cursor(p, area->height);
 	dw_grid_columns(p, g.columns);

@@ -278,10 +278,20 @@ static void drop_title(struct dw_lines *l)
 		mark->at -= mark->at > 0;
 }
 
+/* Which of the marks the cursor is on. */
+static size_t marked(const struct dw_place *p)
+{
+	size_t i = 0;
+
+	while (i < p->lines.marks.rows.n && p->lines.marks.rows.v[i].at != p->cursor)
+		i++;
+	return i < p->lines.marks.rows.n ? i : 0;
+}
+
 int dw_place_write_lines(struct dw_place *p, size_t width)
 {
 	const struct dw_format_job job = {.view = &p->view, .width = width};
-	bool is_first = !p->lines.width;
+	size_t mark = marked(p);
 	struct dw_out out;
 	int rc;
 
@@ -295,8 +305,8 @@ int dw_place_write_lines(struct dw_place *p, size_t width)
 	set_marks(&p->lines);
 	drop_title(&p->lines);
 	p->lines.width = width;
-	if (is_first && p->lines.marks.rows.n)
-		p->cursor = p->lines.marks.rows.v[0].at;
+	p->top = 0;
+	p->cursor = mark < p->lines.marks.rows.n ? p->lines.marks.rows.v[mark].at : 0;
 	return rc;
 }
 

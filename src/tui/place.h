@@ -49,7 +49,8 @@ struct dw_place {
 	bool reverse;
 	size_t cursor, top; /* rows: the chosen one, the first on the screen; of lines likewise */
 	size_t scrolled;    /* columns of numbers that are out of sight on the left */
-	size_t width[DWELL_COLUMNS_N]; /* widest cells seen so far */
+	size_t width[DWELL_COLUMNS_N]; /* widest cells seen so far, */
+	size_t seen_rows, seen_columns; /* on a screen of this size */
 	bool is_open;
 	struct dw_view view;
 	struct dw_unfold tree; /* of a view with a tree */
