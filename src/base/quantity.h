@@ -9,5 +9,5 @@
  * *@end is what stands behind. 0 or -EINVAL. */
 int dw_quantity_number(const char *s, double *ret, const char **end);
 
-/* Read a time: a bare number is seconds; ns, us, ms, s, m, h behind it. 0 or -EINVAL. */
+/* Read a time: a bare number is seconds, else ns, us, ms, s, m, h behind it. 0 or -EINVAL. */
 int dw_quantity_time_ns(const char *s, uint64_t *ret);

@@ -1,6 +1,6 @@
 /*
- * dwell read: a session on the full screen. Where there is no terminal to draw on it is the summary,
- * as dwell report prints it.
+ * dwell read: a session on the full screen. Where there is no terminal to draw on it is the
+ * summary, as dwell report prints it.
  */
 #include "base/error.h"
 #include "base/process-setup.h"

@@ -15,8 +15,9 @@
 #include <unistd.h>
 
 static const struct dw_command *const commands[] = {
-	&dw_cmd_sample, &dw_cmd_instrument, &dw_cmd_memory,  &dw_cmd_read, &dw_cmd_report, &dw_cmd_export,
-	&dw_cmd_import, &dw_cmd_live,	    &dw_cmd_recover, &dw_cmd_doctor, NULL,
+	&dw_cmd_sample,	 &dw_cmd_instrument, &dw_cmd_memory, &dw_cmd_read,
+	&dw_cmd_report,	 &dw_cmd_export,     &dw_cmd_import, &dw_cmd_live,
+	&dw_cmd_recover, &dw_cmd_doctor,     NULL,
 };
 
 static const struct dw_command *find_command(const char *name)
@@ -37,10 +38,11 @@ static void print_help(int fd)
 			  "Commands:\n");
 	for (const struct dw_command *const *c = commands; *c; c++)
 		dw_out_printf(&out, "  %-12s %s\n", (*c)->name, (*c)->help);
-	dw_out_printf(&out,
-		      "  %-12s %s\n\n'dwell FILE' is 'dwell read FILE'; 'dwell help COMMAND' says more; "
-		      "'dwell --version' gives the version.\n",
-		      "help", "show this, or the help of a command");
+	dw_out_printf(
+		&out,
+		"  %-12s %s\n\n'dwell FILE' is 'dwell read FILE'; 'dwell help COMMAND' says more; "
+		"'dwell --version' gives the version.\n",
+		"help", "show this, or the help of a command");
 	dw_out_close(&out);
 }
 

@@ -103,6 +103,6 @@ struct dw_summary_marks {
 };
 
 /* Write the notes of the job's view as text. @marks: where its rows are, if @out is a buffer that
- * was empty; NULL = nobody asks. */
+ * was empty, NULL = nobody asks. */
 void dw_summary_write(const struct dw_format_job *job, struct dw_out *out,
 		      struct dw_summary_marks *marks);

@@ -27,7 +27,7 @@ const char *dw_table_header(const struct dw_format_job *job, enum dw_column colu
 bool dw_table_is_text(enum dw_column column);
 
 /* What @column shows of @row, borrowed until the next call. @width: of the column, by which rows of
- * a tree are indented; SIZE_MAX = as wide as it gets. */
+ * a tree are indented, SIZE_MAX = as wide as it gets. */
 const char *dw_table_show(const struct dw_format_job *job, const struct dw_row *row,
 			  enum dw_column column, size_t width, struct dw_table_words *w);
 

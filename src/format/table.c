@@ -21,10 +21,10 @@ enum {
 
 struct layout {
 	size_t width[DWELL_COLUMNS_N];
-	bool cut;	  /* names are made to fit */
-	bool has_bounds;  /* a row is too short to be told */
-	size_t blanks;	  /* between what stands in the row so far and what comes next, if anything
-			     does */
+	bool cut;	 /* names are made to fit */
+	bool has_bounds; /* a row is too short to be told */
+	size_t blanks;	 /* between what stands in the row so far and what comes next, if anything
+			    does */
 	struct dw_buf scratch;
 	struct dw_table_words words; /* of the cell at hand */
 };
@@ -128,7 +128,8 @@ static void measure(const struct dw_format_job *job, struct layout *l)
 		if (*c == DWELL_COLUMN_CALLS && l->words.has_counted)
 			dw_buf_puts(&l->words.text, DWELL_ONLY_COUNTED);
 		if (*c == DWELL_COLUMN_AI || *c == DWELL_COLUMN_AE)
-			dw_buf_puts(&l->words.text, dw_table_has_unseen(job) ? DWELL_UPPER_BOUND : "");
+			dw_buf_puts(&l->words.text,
+				    dw_table_has_unseen(job) ? DWELL_UPPER_BOUND : "");
 		widen(l, *c, l->words.text.len);
 	}
 }
@@ -136,7 +137,8 @@ static void measure(const struct dw_format_job *job, struct layout *l)
 /* The columns of text that @column should get. */
 static size_t wanted_width(enum dw_column column, const struct layout *l)
 {
-	return dw_table_is_text(column) && l->width[column] > NAME_WANTED ? NAME_WANTED : l->width[column];
+	return dw_table_is_text(column) && l->width[column] > NAME_WANTED ? NAME_WANTED
+									  : l->width[column];
 }
 
 /* Leave out columns that a narrow terminal has no room for, those first that say least beside the
@@ -272,9 +274,9 @@ static void write_footers(const struct dw_format_job *job, const struct layout *
 		dw_out_puts(out, "(At Most: what calls that take less than the clock can tell "
 				 "may have taken of their own)\n");
 	if (l->words.has_counted)
-		dw_out_puts(out,
-			    "(" DWELL_ONLY_COUNTED ": switched off, all or some calls were only counted: "
-			    "their time is their callers')\n");
+		dw_out_puts(out, "(" DWELL_ONLY_COUNTED
+				 ": switched off, all or some calls were only counted: "
+				 "their time is their callers')\n");
 	if (t->delimited_intervals)
 		dw_out_puts(out, "(application times by the classic rule: an interval ends at "
 				 "probes only, and one OS event drops all of it)\n");

@@ -29,7 +29,7 @@ void dw_press_right(struct dw_reader *r, int key);
 /* Left: and back. */
 void dw_press_left(struct dw_reader *r, int key);
 
-/* /: search a word; small letters mean capitals, too. */
+/* /: search a word, small letters mean capitals, too. */
 void dw_press_search(struct dw_reader *r, int key);
 
 /* n: the next row with it, in a tree the folded ones, too. */
@@ -47,7 +47,7 @@ void dw_press_previous_tab(struct dw_reader *r, int key);
 /* Enter: who calls the function, and what it calls. */
 void dw_press_enter(struct dw_reader *r, int key);
 
-/* a: the function's source; once more: its instructions. */
+/* a: the function's source, once more: its instructions. */
 void dw_press_annotate(struct dw_reader *r, int key);
 
 /* z: the call tree below the function. */

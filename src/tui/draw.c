@@ -188,8 +188,8 @@ static void draw_lines(struct dw_reader *r, const struct dw_lines *l, size_t top
 
 		if (is_chosen)
 			dw_screen_fill(&r->screen, area->y + i, 0, r->screen.columns, style);
-		dw_screen_put(&r->screen, area->y + i, l->rows.v[top + i].indent,
-			      r->screen.columns, style, dw_lines_get(l, top + i));
+		dw_screen_put(&r->screen, area->y + i, l->rows.v[top + i].indent, r->screen.columns,
+			      style, dw_lines_get(l, top + i));
 	}
 }
 

@@ -109,8 +109,7 @@ int dw_reading_save(struct dw_reading *r, const char *path, struct dw_error *err
 {
 	const struct dw_place *p = dw_reading_here(r);
 	enum dw_column columns[DWELL_COLUMNS_N];
-	struct dw_format_job job = {
-		.view = &p->view, .columns = columns, .path = r->start->path};
+	struct dw_format_job job = {.view = &p->view, .columns = columns, .path = r->start->path};
 	struct dw_out out;
 	int rc, fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 

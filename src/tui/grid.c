@@ -1,6 +1,6 @@
 /*
- * Tables on the screen; see grid.h. Columns get as wide as the widest cell seen so far, so that they
- * do not move to and fro while one goes through the rows.
+ * Tables on the screen; see grid.h. Columns get as wide as the widest cell seen so far, so that
+ * they do not move while one goes through the rows.
  */
 #include "tui/grid.h"
 
@@ -44,9 +44,9 @@ void dw_grid_columns(const struct dw_place *p, enum dw_column *ret)
 /* Names: what a tree indents, text of code, else the first one. */
 static enum dw_column find_name(const struct grid *g)
 {
-	static const enum dw_column names[] = {
-		DWELL_COLUMN_SOURCE_TEXT, DWELL_COLUMN_INSTRUCTION, DWELL_COLUMN_CLASS_NAME,
-		DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_NAME};
+	static const enum dw_column names[] = {DWELL_COLUMN_SOURCE_TEXT, DWELL_COLUMN_INSTRUCTION,
+					       DWELL_COLUMN_CLASS_NAME, DWELL_COLUMN_FUNCTION_NAME,
+					       DWELL_COLUMN_NAME};
 	const struct dw_place *p = g->place;
 
 	if (p->ops->tree)
@@ -247,7 +247,7 @@ static void draw_row(struct dw_screen *s, struct grid *g, size_t y, size_t i)
 	if (is_chosen)
 		dw_screen_fill(s, y, 0, s->columns, DWELL_STYLE_CHOSEN);
 	for (const enum dw_column *c = g->columns; *c; c++) {
-		enum dw_style style = is_chosen ? DWELL_STYLE_CHOSEN
+		enum dw_style style = is_chosen				   ? DWELL_STYLE_CHOSEN
 				      : dw_table_is_hot(&g->job, &row, *c) ? DWELL_STYLE_HOT
 									   : DWELL_STYLE_PLAIN;
 

@@ -1,6 +1,6 @@
 /*
- * The rows of a place as a table: of all rows only those in sight are asked for, and no row is wider
- * than the screen.
+ * The rows of a place as a table: of all rows only those in sight are asked for, and no row is
+ * wider than the screen.
  */
 #pragma once
 

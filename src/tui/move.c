@@ -1,6 +1,6 @@
 /*
- * Moving the cursor; see move.h. Lines of text are scrolled; the cursor goes from one that is about a
- * row to the next, as long as that is in sight.
+ * Moving the cursor; see move.h. Lines of text are scrolled; the cursor goes from one that is about
+ * a row to the next, as long as that is in sight.
  */
 #include "tui/move.h"
 

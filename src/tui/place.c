@@ -28,8 +28,8 @@ static struct dw_totals_kept *find_totals(const struct dw_place *p,
 
 	dw_vec_each(kept, &s->totals->kept)
 		if ((parts & ~(*kept)->parts) == 0 &&
-		    (!focused || ((*kept)->root == p->root &&
-				  (*kept)->hot_path == p->ops->has_notes)))
+		    (!focused ||
+		     ((*kept)->root == p->root && (*kept)->hot_path == p->ops->has_notes)))
 			return *kept;
 	return NULL;
 }

@@ -1,8 +1,8 @@
 /*
  * A place: one view as somebody looks at it, with its order and where in it they are.
  *
- * Its rows are made when it is first seen, from totals that all places share, and forgotten when the
- * filter changes. One thread.
+ * Its rows are made when it is first seen, from totals that all places share, and forgotten when
+ * the filter changes. One thread.
  */
 #pragma once
 
@@ -49,7 +49,7 @@ struct dw_place {
 	bool reverse;
 	size_t cursor, top; /* rows: the chosen one, the first on the screen; of lines likewise */
 	size_t scrolled;    /* columns of numbers that are out of sight on the left */
-	size_t width[DWELL_COLUMNS_N]; /* widest cells seen so far, */
+	size_t width[DWELL_COLUMNS_N];	/* widest cells seen so far, */
 	size_t seen_rows, seen_columns; /* on a screen of this size */
 	bool is_open;
 	struct dw_view view;

@@ -1,5 +1,6 @@
 /*
- * A session that is being read: its profile, what part of it is shown, and the places where one was.
+ * A session that is being read: its profile, what part of it is shown, and the places where one
+ * was.
  *
  * It knows nothing of screens and keys. One thread.
  */

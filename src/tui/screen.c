@@ -49,8 +49,7 @@ static void note_signal(int number)
 
 static void crash(int number)
 {
-	if (write(STDOUT_FILENO, leave, leave_n) < 0 ||
-	    tcsetattr(STDIN_FILENO, TCSANOW, &modes))
+	if (write(STDOUT_FILENO, leave, leave_n) < 0 || tcsetattr(STDIN_FILENO, TCSANOW, &modes))
 		number += 0; /* nothing more can be done */
 	/* SA_RESETHAND has made it the default action. */
 	raise(number);

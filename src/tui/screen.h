@@ -61,13 +61,13 @@ int dw_screen_key(struct dw_screen *s);
 /* Begin to draw: everything is blank. */
 void dw_screen_clear(struct dw_screen *s);
 
-/* Write what fits of @text, UTF-8 whose controls show as U+FFFD, from column @x of line @y on into at
- * most @width columns. What lies outside is not written. Returns the columns written. */
+/* Write what fits of @text, UTF-8 whose controls show as U+FFFD, from column @x of line @y on into
+ * at most @width columns. What lies outside is not written. Returns the columns written. */
 size_t dw_screen_put(struct dw_screen *s, size_t y, size_t x, size_t width, enum dw_style style,
 		     const char *text);
 
 /* Fill @width columns with blanks. */
 void dw_screen_fill(struct dw_screen *s, size_t y, size_t x, size_t width, enum dw_style style);
 
-/* Show what was drawn, with the cursor at column @x of the last line; SIZE_MAX = without one. */
+/* Show what was drawn, with the cursor at column @x of the last line, SIZE_MAX = without one. */
 void dw_screen_show(struct dw_screen *s, size_t x);

@@ -1,6 +1,6 @@
 /*
- * Searching: rows in which a word stands, from the cursor on and around. In a tree what is folded is
- * searched, too: behind the last row in sight the heaviest node that fits is unfolded.
+ * Searching: rows in which a word stands, from the cursor on and around. In a tree what is folded
+ * is searched, too: behind the last row in sight the heaviest node that fits is unfolded.
  */
 #include "tui/grid.h"
 #include "tui/reader-internal.h"
@@ -16,7 +16,7 @@
 struct search {
 	const struct dw_place *place;
 	const char *word;
-	bool same_case;			   /* as in less: small letters mean both */
+	bool same_case;				 /* as in less: small letters mean both */
 	enum dw_column columns[DWELL_COLUMNS_N]; /* of text */
 	struct dw_buf scratch[2];
 };

@@ -263,7 +263,8 @@ struct waiting {
 };
 
 /* The children of @place are to be written next, in order. */
-static int push_family(struct waiting *w, struct sorter *s, const struct dw_families *f, size_t place)
+static int push_family(struct waiting *w, struct sorter *s, const struct dw_families *f,
+		       size_t place)
 {
 	uint32_t *family = f->children + f->start[place];
 	size_t n = f->start[place + 1] - f->start[place];
@@ -277,8 +278,8 @@ static int push_family(struct waiting *w, struct sorter *s, const struct dw_fami
 
 /* Write items in display order to @out, at most @max. Only families that get there are sorted.
  * Sets *@written. */
-static int write_tree(const struct dw_view *v, const struct dw_families *f, size_t max, uint32_t *out,
-		      size_t *written)
+static int write_tree(const struct dw_view *v, const struct dw_families *f, size_t max,
+		      uint32_t *out, size_t *written)
 {
 	__attribute__((cleanup(sorter_release))) struct sorter s = {.view = v, .items = v->items};
 	struct waiting w = {0};

@@ -79,7 +79,7 @@ void dw_families_release(struct dw_families *f);
  * no more than v->request.rows of them.
  * @parent  by place in v->items as it is now: place of the parent, which is smaller, or UINT32_MAX;
  *          malloc()ed, and taken over.
- * Where request.unfolding is set, that is left to view/unfold.h: items stay, parents go to v->parent.
- * 0 or -ENOMEM.
+ * Where request.unfolding is set, that is left to view/unfold.h: items stay, parents go to
+ * v->parent. 0 or -ENOMEM.
  */
 int dw_order_tree(struct dw_view *v, uint32_t *parent);

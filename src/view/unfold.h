@@ -20,7 +20,8 @@ struct dw_unfold {
 	uint8_t *flags;	 /* by item */
 };
 
-/* Begin with the roots of @v, which was just opened. 0 or -ENOMEM, to be released in either case. */
+/* Begin with the roots of @v, which was just opened. 0 or -ENOMEM, to be released in either case.
+ */
 int dw_unfold_init(struct dw_unfold *u, struct dw_view *v);
 
 /* Whether row @i has anything below it. */
@@ -38,7 +39,7 @@ int dw_unfold_open(struct dw_unfold *u, size_t i);
 /* Hide all below row @i. */
 void dw_unfold_close(struct dw_unfold *u, size_t i);
 
-/* The row that row @i is below of; of a root itself. */
+/* The row that row @i is below of, of a root itself. */
 size_t dw_unfold_parent(const struct dw_unfold *u, size_t i);
 
 /* Open row @i and the heaviest row below it, and so on while that has at least half of its parent.
