@@ -409,7 +409,7 @@ def test_hostile_names(context):
         require(b"2J" not in re.sub(rb"\033\[H\033\[2J", b"", own).replace(b"\\x1b[2J", b""), "cleared by a name")
 
 
-@cases("q", "\3", "SIGTERM", "SIGHUP", "SIGSEGV", "SIGABRT")
+@cases("q", "Ctrl-C", "SIGTERM", "SIGHUP", "SIGSEGV", "SIGABRT")
 def test_terminal_is_given_back(context, what):
     with read(context, make(context, "plain")) as terminal:
         terminal.shows("1 summary")
@@ -417,7 +417,7 @@ def test_terminal_is_given_back(context, what):
             os.kill(terminal.pid, getattr(signal, what))
             expect(terminal.end(), -getattr(signal, what), "status")
         else:
-            terminal.press(what)
+            terminal.press("q" if what == "q" else "\3")
             expect(terminal.end(), 0 if what == "q" else -signal.SIGINT, "status")
 
 
