@@ -134,6 +134,14 @@ static const char *function_name(const struct dw_reader *r, uint32_t function)
 	return f ? dw_strings_get(&p->strings, f->name) : "";
 }
 
+static const char *source_name(const struct dw_reader *r, uint32_t function)
+{
+	const struct dw_profile *p = &r->reading.profile;
+	const struct dw_function *f = dw_functions_get(&p->functions, function);
+
+	return f ? dw_strings_get(&p->strings, f->file) : "";
+}
+
 static void put_range_chip(struct dw_reader *r, size_t y, size_t *x)
 {
 	const struct dw_reading *reading = &r->reading;
@@ -169,6 +177,8 @@ static void draw_chips(struct dw_reader *r, size_t y)
 	if (here->function)
 		put_chip(r, y, &x, here->ops == &dw_view_callers ? "around" : "of",
 			 function_name(r, here->function));
+	if (here->ops == &dw_view_source_annotated && *source_name(r, here->function))
+		put_chip(r, y, &x, "in", source_name(r, here->function));
 	if (here->root)
 		put_chip(r, y, &x, "below", function_name(r, here->root));
 	for (size_t kind = 0; kind < DWELL_FILTER_KINDS; kind++)

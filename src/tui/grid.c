@@ -112,7 +112,8 @@ static size_t wanted(const struct grid *g, enum dw_column column)
 		return n;
 	if (column != g->name)
 		return smaller(n, TEXT_WANTED);
-	return smaller(n, column == g->place->ops->tree ? TREE_WANTED : NAME_WANTED);
+	n = smaller(n, column == g->place->ops->tree ? TREE_WANTED : NAME_WANTED);
+	return smaller(n, g->job.width / 2);
 }
 
 static size_t total_of(const struct grid *g, size_t (*of)(const struct grid *, enum dw_column))
@@ -124,28 +125,66 @@ static size_t total_of(const struct grid *g, size_t (*of)(const struct grid *, e
 	return n;
 }
 
-/* The column that says least beside the others: by the list of tables, then the last number, then
- * the last text, then what decides the order. */
+/* Whether @column is an amount whose share stands there, too. */
+static bool has_share(const struct grid *g, enum dw_column column)
+{
+	const struct dw_column_info *info = dw_column_info(column);
+
+	for (const enum dw_column *c = g->columns; *c && info->measure; c++) {
+		const struct dw_column_info *other = dw_column_info(*c);
+
+		if (info->aspect == DWELL_ASPECT_TOTAL && other->aspect == DWELL_ASPECT_PERCENT &&
+		    other->measure == info->measure && other->exclusive == info->exclusive)
+			return true;
+	}
+	return false;
+}
+
+enum worth { LISTED, SHARED, AMOUNT, ID, TEXT, SORTED, NAME };
+
+/* How much @column says beside the others. @by_list: those of the list of tables least. */
+static enum worth worth_of(const struct grid *g, enum dw_column column, enum dw_column sorted,
+			   bool by_list)
+{
+	if (column == g->name)
+		return NAME;
+	if (column == sorted)
+		return SORTED;
+	for (const enum dw_column *out = dw_table_left_out; *out && by_list; out++)
+		if (*out == column)
+			return LISTED;
+	if (dw_table_is_text(column))
+		return TEXT;
+	if (by_list && has_share(g, column))
+		return SHARED;
+	return dw_column_info(column)->kind == DWELL_CELL_NUMBER ? ID : AMOUNT;
+}
+
+static size_t list_place(enum dw_column column)
+{
+	size_t i = 0;
+
+	while (dw_table_left_out[i] && dw_table_left_out[i] != column)
+		i++;
+	return i;
+}
+
+/* The column that says least: by the list the first one, else the last one of its worth. */
 static enum dw_column least(const struct grid *g, enum dw_column sorted, bool by_list)
 {
-	enum dw_column number = DWELL_COLUMN_END, text = DWELL_COLUMN_END, last = DWELL_COLUMN_END;
+	enum dw_column found = DWELL_COLUMN_END;
+	enum worth lowest = NAME;
 
-	for (const enum dw_column *out = dw_table_left_out; *out && by_list; out++)
-		for (const enum dw_column *c = g->columns; *c; c++)
-			if (*c == *out && *c != sorted && *c != g->name)
-				return *c;
 	for (const enum dw_column *c = g->columns; *c; c++) {
-		if (*c == g->name)
+		enum worth worth = worth_of(g, *c, sorted, by_list);
+		bool is_later = worth != LISTED || list_place(*c) < list_place(found);
+
+		if (worth == NAME || worth > lowest || (worth == lowest && !is_later))
 			continue;
-		last = *c;
-		if (*c == sorted)
-			continue;
-		if (dw_table_is_text(*c))
-			text = *c;
-		else
-			number = *c;
+		lowest = worth;
+		found = *c;
 	}
-	return number ? number : text ? text : last;
+	return found;
 }
 
 /* Leave out numbers that were moved out of sight on the left. */

@@ -89,5 +89,6 @@ void dw_reader_press(struct dw_reader *r, int key)
 		for (size_t k = 0; k < KEYS_MAX && table[i].keys[k]; k++)
 			if (table[i].keys[k] == key)
 				return table[i].press(r, key);
-	dw_reader_say(r, "this key does nothing: ? shows those that do");
+	if (key != DWELL_KEY_ESCAPE)
+		dw_reader_say(r, "this key does nothing: ? shows those that do");
 }

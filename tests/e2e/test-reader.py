@@ -391,6 +391,32 @@ def test_sizes(context, name):
         expect(terminal.end(), 0, "status")
 
 
+@cases("plain", "calls", "memory")
+def test_narrow_screens(context, name):
+    """What decides the order and the names have room on any screen that people use; few columns have
+    more to say than many that are cut."""
+    kept = {"plain": ("Excl %", "Exclusive", "Incl %", "Inclusive"), "calls": ("EE %", "Elapsed Excl", "Process ID"),
+            "memory": ("Excl %", "Excl Bytes", "Incl %")}[name]
+    with read(context, make(context, name), rows=24, columns=80) as terminal:
+        terminal.shows("summary")
+        terminal.press("2")
+        terminal.shows("Function Name")
+        header = cells(terminal.lines()[2])
+        expect([title for title in kept if title not in header], [], f"left out of {header}")
+        terminal.resize(24, 40)
+        terminal.until(lambda: {kept[1], "Function Name"} <= set(cells(terminal.lines()[2])),
+                       "what has room")
+
+
+def test_unknown_keys(context):
+    with read(context, make(context, "plain")) as terminal:
+        terminal.shows("1 summary")
+        terminal.press("Z")
+        terminal.shows("this key does nothing")
+        terminal.press(ESCAPE)
+        terminal.until(lambda: "this key" not in terminal.status(), "silence")
+
+
 def test_hostile_names(context):
     """Names of a forged session write nothing but text."""
     with read(context, make(context, "hostile"), rows=50, columns=160) as terminal:
