@@ -408,6 +408,25 @@ def test_narrow_screens(context, name):
                        "what has room")
 
 
+def test_wide_names(context):
+    """What stands behind a name of wide characters is in its column."""
+    name = "日本語の関数名"
+    with open(context.path("wide.c"), "w") as f:
+        f.write(f"__attribute__((noinline)) unsigned {name}(unsigned n) {{ unsigned s = 0; "
+                "for (unsigned i = 0; i < n; i++) s += i * i % 7; return s; }\n"
+                f"int main(void) {{ return {name}(500000000) == 1; }}\n")
+    context.make("gcc", "-g", "-O1", "wide.c", "-o", "wide")
+    context.sample("./wide")
+    with read(context, "run.dwell", rows=24, columns=100) as terminal:
+        terminal.shows("1 summary")
+        terminal.press("2")
+        terminal.shows("Module Name")
+        x = terminal.lines()[2].index("Module Name")
+        y = [y for y, line in enumerate(terminal.lines()) if name in line][0]
+        row = terminal.screen.buffer[y]
+        expect("".join(row[i].data for i in range(x, x + 4)), "wide", "the module's name below its header")
+
+
 def test_unknown_keys(context):
     with read(context, make(context, "plain")) as terminal:
         terminal.shows("1 summary")
