@@ -418,7 +418,7 @@ def test_wide_names(context):
     context.make("gcc", "-g", "-O1", "wide.c", "-o", "wide")
     context.sample("./wide")
     with read(context, "run.dwell", rows=24, columns=100) as terminal:
-        terminal.shows("1 summary")
+        terminal.shows("summary")
         terminal.press("2")
         terminal.shows("Module Name")
         x = terminal.lines()[2].index("Module Name")
