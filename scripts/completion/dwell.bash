@@ -11,8 +11,11 @@ _dwell()
 {
     local dwell=${COMP_WORDS[0]} current=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]}
     local previous=${COMP_WORDS[COMP_CWORD - 1]} words=
+    [[ $COMP_CWORD -gt 1 && $command == *.dwell* ]] && command=read
     if [ "$COMP_CWORD" -eq 1 ]; then
         words="$(_dwell_list "$dwell" "" Commands) --version"
+        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current"; compgen -f -X '!*.dwell*' -- "$current")
+        return
     elif [ "$command" = help ]; then
         words=$(_dwell_list "$dwell" "" Commands)
     elif [[ $current == -* ]]; then

@@ -382,6 +382,31 @@ int dw_match_function(const struct dw_profile *p, const char *text, uint32_t *re
 	return rc;
 }
 
+void dw_function_word(const struct dw_profile *p, uint32_t function, struct dw_buf *ret)
+{
+	const struct dw_function *f = dw_functions_get(&p->functions, function);
+	bool has_namesake = false, has_twin = false;
+
+	dw_buf_clear(ret);
+	if (!f)
+		return;
+	for (uint32_t id = 1; id <= dw_functions_count(&p->functions); id++) {
+		const struct dw_function *other = dw_functions_get(&p->functions, id);
+
+		/* Names are interned. */
+		if (id == function || other->name != f->name)
+			continue;
+		has_namesake = true;
+		has_twin |= !strcmp(module_of(p, other), module_of(p, f));
+	}
+	if (has_twin)
+		dw_buf_printf(ret, "%s!0x%" PRIx64, module_of(p, f), f->svma);
+	else if (has_namesake)
+		dw_buf_printf(ret, "%s!%s", module_of(p, f), name_of(p, f));
+	else
+		dw_buf_puts(ret, name_of(p, f));
+}
+
 bool dw_select_id(const uint32_t *ids, size_t n, uint32_t id)
 {
 	for (size_t i = 0; i < n; i++)

@@ -63,6 +63,10 @@ void dw_filter_release(struct dw_filter_owned *f);
 int dw_match_function(const struct dw_profile *p, const char *text, uint32_t *ret,
 		      struct dw_error *err);
 
+/* Write to @ret what dw_match_function() takes for @function alone: its name, with its module where
+ * others have that name, too. */
+void dw_function_word(const struct dw_profile *p, uint32_t function, struct dw_buf *ret);
+
 /* Whether @id is among the @n @ids, of which NULL has all. */
 bool dw_select_id(const uint32_t *ids, size_t n, uint32_t id);
 

@@ -262,24 +262,6 @@ static int read_words(struct report *r, char **operands, struct dw_error *err)
 	return read_pruning(r, err);
 }
 
-/* Rows of several processes look alike without their ids: give a table on a terminal that column,
- * before the names. A call tree tells processes apart by its roots. */
-static void tell_processes_apart(struct report *r)
-{
-	size_t at = 0, n = 0;
-
-	if (r->parts & (DWELL_TOTALS_TASKS | DWELL_TOTALS_NODES))
-		return;
-	while (r->columns[n])
-		n++;
-	while (at < n && dw_column_info(r->columns[at])->kind != DWELL_CELL_TEXT)
-		at++;
-	if (n + 2 > DWELL_COLUMNS_N)
-		return;
-	memmove(r->columns + at + 1, r->columns + at, (n + 1 - at) * sizeof *r->columns);
-	r->columns[at] = DWELL_COLUMN_PROCESS_ID;
-}
-
 /* Write the opened @v to where it should go. A reader that has seen enough is no failure. */
 static int write_view(struct report *r, const struct dw_view *v, struct dw_error *err)
 {
@@ -299,8 +281,8 @@ static int write_view(struct report *r, const struct dw_view *v, struct dw_error
 				      err);
 	if (rc)
 		return rc;
-	if (terminal.width && v->request.totals->processes_seen > 1 && !r->options->columns)
-		tell_processes_apart(r);
+	if (terminal.width && !r->options->columns)
+		dw_view_tell_processes_apart(v, r->columns);
 	job.width = terminal.width;
 	job.colour = terminal.colour;
 	dw_out_init_fd(&out, terminal.fd);

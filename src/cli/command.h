@@ -34,6 +34,7 @@ struct dw_command {
 extern const struct dw_command dw_cmd_sample;
 extern const struct dw_command dw_cmd_instrument;
 extern const struct dw_command dw_cmd_memory;
+extern const struct dw_command dw_cmd_read;
 extern const struct dw_command dw_cmd_report;
 extern const struct dw_command dw_cmd_export;
 extern const struct dw_command dw_cmd_import;

@@ -18,8 +18,9 @@
 #include <unistd.h>
 
 static const struct dw_command *const commands[] = {
-	&dw_cmd_sample, &dw_cmd_instrument, &dw_cmd_memory,  &dw_cmd_report, &dw_cmd_export,
-	&dw_cmd_import, &dw_cmd_live,	    &dw_cmd_recover, &dw_cmd_doctor, NULL,
+	&dw_cmd_sample,	 &dw_cmd_instrument, &dw_cmd_memory, &dw_cmd_read,
+	&dw_cmd_report,	 &dw_cmd_export,     &dw_cmd_import, &dw_cmd_live,
+	&dw_cmd_recover, &dw_cmd_doctor,     NULL,
 };
 
 static const struct dw_command *find_command(const char *name)
@@ -40,9 +41,10 @@ static void print_help(int fd)
 			  "Commands:\n");
 	for (const struct dw_command *const *c = commands; *c; c++)
 		dw_out_printf(&out, "  %-12s %s\n", (*c)->name, (*c)->help);
-	dw_out_printf(&out, "  %-12s %s\n  %-12s %s\n\n'dwell help COMMAND' says more.\n", "help",
+	dw_out_printf(&out, "  %-12s %s\n  %-12s %s\n\n", "help",
 		      "show this, or the help of a command", "version",
 		      "say which version this is (--version)");
+	dw_out_puts(&out, "'dwell FILE' is 'dwell read FILE'; 'dwell help COMMAND' says more.\n");
 	dw_out_close(&out);
 }
 
@@ -67,6 +69,12 @@ static int unknown_command(const char *name)
 	dw_out_puts(&out, " help, version\n");
 	dw_out_close(&out);
 	return DWELL_EXIT_USAGE;
+}
+
+/* Whether @word means a file and no command, there or not. */
+static bool is_file(const char *word)
+{
+	return *word != '-' && (strpbrk(word, "./") || !access(word, F_OK));
 }
 
 static int run_help(int argc, char **argv)
@@ -112,5 +120,10 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
 		return run_help(argc - 2, argv + 2);
 	c = find_command(argv[1]);
-	return c ? c->run(c, argc - 1, argv + 1) : unknown_command(argv[1]);
+	if (c)
+		return c->run(c, argc - 1, argv + 1);
+	/* A command that is left out; argv[0] is the name that it goes by. */
+	if (is_file(argv[1]))
+		return dw_cmd_read.run(&dw_cmd_read, argc, argv);
+	return unknown_command(argv[1]);
 }

@@ -8,6 +8,7 @@
 #include "cli/options.h"
 
 #include "base/cleanup.h"
+#include "base/quantity.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -84,29 +85,12 @@ int dw_option_count(const char *value, void *into, struct dw_error *err)
 	return 0;
 }
 
-/* Digits with at most one point among them: no sign, exponent, hexadecimal, "nan" or "inf". *@end
- * is what stands behind. */
-static bool read_number(const char *s, double *ret, const char **end)
-{
-	char digits[32];
-	size_t n = strspn(s, "0123456789.");
-	char *stop;
-
-	if (!n || n >= sizeof digits)
-		return false;
-	memcpy(digits, s, n);
-	digits[n] = 0;
-	*ret = strtod(digits, &stop);
-	*end = s + n;
-	return !*stop;
-}
-
 int dw_option_percent(const char *value, void *into, struct dw_error *err)
 {
 	double v;
 	const char *end;
 
-	if (!read_number(value, &v, &end) || (*end && strcmp(end, "%")) || v > 100)
+	if (dw_quantity_number(value, &v, &end) || (*end && strcmp(end, "%")) || v > 100)
 		return dw_misuse(err, "'%s' is not a percentage", value);
 	*(double *)into = v;
 	return 0;
@@ -114,20 +98,8 @@ int dw_option_percent(const char *value, void *into, struct dw_error *err)
 
 int dw_option_time_ns(const char *value, void *into, struct dw_error *err)
 {
-	static const struct {
-		const char *suffix;
-		double ns;
-	} units[] = {{"", 1e9},	 {"s", 1e9},  {"ms", 1e6},  {"us", 1e3},
-		     {"ns", 1.}, {"m", 60e9}, {"h", 3600e9}};
-	double v;
-	const char *end;
-
-	if (read_number(value, &v, &end))
-		for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-			if (!strcmp(end, units[i].suffix) && v * units[i].ns < 9e18) {
-				*(uint64_t *)into = (uint64_t)(v * units[i].ns + .5);
-				return 0;
-			}
+	if (!dw_quantity_time_ns(value, into))
+		return 0;
 	return dw_misuse(err, "'%s' is not a time (try 2, 500ms, 1.5s, 2m)", value);
 }
 
@@ -310,10 +282,9 @@ uint32_t dw_debuginfod_choice_ms(const struct dw_debuginfod_choice *c)
 	return c->timeout_ns ? (uint32_t)(c->timeout_ns / 1000000) : DEBUGINFOD_MS;
 }
 
-int dw_filter_options_resolve(const struct dw_filter_options *o, const struct dw_profile *p,
-			      struct dw_filter_owned *ret, struct dw_error *err)
+struct dw_filter_words dw_filter_options_words(const struct dw_filter_options *o)
 {
-	const struct dw_filter_words words = {
+	return (struct dw_filter_words){
 		.processes = o->processes.v,
 		.processes_n = o->processes.n,
 		.threads = o->threads.v,
@@ -325,6 +296,12 @@ int dw_filter_options_resolve(const struct dw_filter_options *o, const struct dw
 		.from_ns = o->from_ns,
 		.to_ns = o->to_ns,
 	};
+}
+
+int dw_filter_options_resolve(const struct dw_filter_options *o, const struct dw_profile *p,
+			      struct dw_filter_owned *ret, struct dw_error *err)
+{
+	const struct dw_filter_words words = dw_filter_options_words(o);
 
 	*ret = (struct dw_filter_owned){0};
 	if (o->types.n && dw_profile_method(p) != DWELL_METHOD_MEMORY)

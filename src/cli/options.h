@@ -134,6 +134,9 @@ struct dw_filter_options {
 	uint64_t from_ns, to_ns; /* to_ns 0 = no end */
 };
 
+/* The same as words, borrowed. */
+struct dw_filter_words dw_filter_options_words(const struct dw_filter_options *o);
+
 /* Find what the words mean in @p. As dw_filter_resolve(), DWELL_ERR_USAGE also for types of objects
  * where there are none. */
 int dw_filter_options_resolve(const struct dw_filter_options *o, const struct dw_profile *p,

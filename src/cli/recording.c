@@ -216,7 +216,7 @@ void dw_recorded_summary(const char *path)
 		request.debug_packages = packages = dw_hint_packages(&p, &totals);
 	if (!rc && !dw_view_open(&view, &dw_view_summary, &request)) {
 		dw_out_init_fd(&out, STDERR_FILENO);
-		dw_summary_write(&job, &out);
+		dw_summary_write(&job, &out, NULL);
 		dw_out_close(&out);
 	}
 	dw_view_release(&view);

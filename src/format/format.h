@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/out.h"
+#include "base/vec.h"
 #include "view/view.h"
 
 #include <stdbool.h>
@@ -60,6 +61,11 @@ void dw_format_time(struct dw_out *out, int64_t ns);
 void dw_format_note(const struct dw_format_job *job, const struct dw_note *note,
 		    void (*put_text)(struct dw_out *out, const char *text), struct dw_out *out);
 
+/* Write @s as a word of a command line, by @put_text: quoted when the shell would not take it as it
+ * is. */
+void dw_format_shell_word(struct dw_out *out, const char *s,
+			  void (*put_text)(struct dw_out *out, const char *text));
+
 enum { DWELL_DOUBLE_MAX_BYTES = 40 };
 
 /* Write @v to @ret so that reading it back gives the same double, in the fewest digits, with a NUL.
@@ -86,5 +92,17 @@ void dw_format_facts(const struct dw_format_job *job,
 		     void (*fn)(const struct dw_format_fact *fact, struct dw_out *out),
 		     struct dw_out *out);
 
-/* Write the notes of the job's view as text. */
-void dw_summary_write(const struct dw_format_job *job, struct dw_out *out);
+/* Where the line of a row begins, in bytes, and the row of the view that it is about. */
+struct dw_summary_mark {
+	size_t at;
+	uint32_t row;
+};
+
+struct dw_summary_marks {
+	DW_VEC(struct dw_summary_mark) rows; /* in the order of the text */
+};
+
+/* Write the notes of the job's view as text. @marks: where its rows are, if @out is a buffer that
+ * was empty, NULL = nobody asks. */
+void dw_summary_write(const struct dw_format_job *job, struct dw_out *out,
+		      struct dw_summary_marks *marks);

@@ -131,7 +131,14 @@ static void put_line(struct printer *p, const struct dw_note *note)
 	}
 }
 
-void dw_summary_write(const struct dw_format_job *job, struct dw_out *out)
+static bool has_row(const struct dw_note *note)
+{
+	return note->kind == DWELL_NOTE_PATH || note->kind == DWELL_NOTE_RANKED ||
+	       note->kind == DWELL_NOTE_SLOWEST;
+}
+
+void dw_summary_write(const struct dw_format_job *job, struct dw_out *out,
+		      struct dw_summary_marks *marks)
 {
 	bool is_memory = dw_profile_method(job->view->request.profile) == DWELL_METHOD_MEMORY;
 	size_t width = job->width ? job->width : WIDTH_DEFAULT;
@@ -147,6 +154,9 @@ void dw_summary_write(const struct dw_format_job *job, struct dw_out *out)
 			       (next < notes.rows.n && notes.rows.v[next].kind == DWELL_NOTE_MORE);
 		     next++)
 			dw_format_note(job, &notes.rows.v[next], dw_text_put, &p.says);
+		if (marks && has_row(&notes.rows.v[i]))
+			rc = dw_vec_push(&marks->rows, (struct dw_summary_mark){
+							       out->buf.len, notes.rows.v[i].row});
 		put_line(&p, &notes.rows.v[i]);
 	}
 	if (rc)

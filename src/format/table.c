@@ -8,17 +8,10 @@
 #include "base/out.h"
 #include "format/details.h"
 #include "format/format.h"
-#include "format/shorten.h"
+#include "format/table-cell.h"
 #include "format/text.h"
-#include "format/units.h"
 
-#include <assert.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
-
-#define UPPER_BOUND  "<=" /* before a number */
-#define ONLY_COUNTED "*"  /* behind one */
 
 enum {
 	GAP = 2,	  /* columns between two cells */
@@ -26,175 +19,23 @@ enum {
 	NAME_MIN = 10,	  /* a name is not made narrower than this */
 	NAME_WANTED = 24, /* columns of numbers give way to names that get less, */
 	TREE_WANTED = 36, /* and to those of a tree, which are indented */
-	INDENT_MAX = 40,  /* columns; deeper rows say their level instead */
-	HOT_PCT = 10,	  /* from here on a percentage is coloured */
 };
 
 struct layout {
-	enum dw_time_unit unit[DWELL_COLUMNS_N];
 	size_t width[DWELL_COLUMNS_N];
-	bool cut;	  /* names are made to fit */
-	bool has_bounds;  /* a row is too short to be told */
-	bool has_counted; /* a row has calls that were not measured */
-	size_t blanks;	  /* between what stands in the row so far and what comes next, if anything
-			     does */
-	struct dw_buf scratch[2];
-	struct dw_buf text; /* the cell at hand, as shown */
+	bool cut;	 /* names are made to fit */
+	bool has_bounds; /* a row is too short to be told */
+	size_t blanks;	 /* between what stands in the row so far and what comes next, if anything
+			    does */
+	struct dw_buf scratch;
+	struct dw_table_words words; /* of the cell at hand */
 };
 
-/* Whether nobody knows when threads of any process were switched: then application times have
- * blocked time. */
-static bool is_upper_bound(const struct dw_format_job *job)
-{
-	return dw_call_is_upper_bound(job->view->request.profile, 0);
-}
-
-/* Likewise for the process of @row alone. */
-static bool is_marked(const struct dw_format_job *job, const struct dw_row *row,
-		      enum dw_column column)
-{
-	return (column == DWELL_COLUMN_AI || column == DWELL_COLUMN_AE) && row->process &&
-	       !is_upper_bound(job) &&
-	       dw_call_is_upper_bound(job->view->request.profile, row->process);
-}
-
-/* The same of some processes. */
-static bool has_unseen(const struct dw_format_job *job)
-{
-	return dw_facts_get_text(&job->view->request.profile->facts, "switches_unseen_in");
-}
-
-/* What each sample is, when that is known; else @otherwise. */
-static const char *unit(const struct dw_format_job *job, const char *otherwise)
-{
-	const struct dw_facts *facts = &job->view->request.profile->facts;
-	const char *event = dw_facts_get_text(facts, "event");
-
-	return event && dw_facts_get(facts, "period", 0) == 1 ? event : otherwise;
-}
-
-/* Headers of tables are shorter than titles where nothing gets lost. */
-static const char *header(const struct dw_format_job *job, enum dw_column column)
-{
-	const struct dw_column_info *info = dw_column_info(column);
-	const char *own = info->header ? info->header : info->title;
-	bool is_total = info->measure && info->aspect == DWELL_ASPECT_TOTAL;
-
-	if (column == DWELL_COLUMN_INSTRUCTION_ADDRESS && !job->width)
-		return info->title;
-	if (info->measure == DWELL_MEASURE_SAMPLES && is_total)
-		return unit(job, own);
-	if (info->measure == DWELL_MEASURE_APPLICATION && is_total && is_upper_bound(job))
-		return info->exclusive ? "App Excl (upper bound)" : "App Incl (upper bound)";
-	if (info->measure == DWELL_MEASURE_BLOCKED &&
-	    !dw_totals_has_waits(job->view->request.totals))
-		return is_total ? "Blocked" : info->title;
-	return own;
-}
-
-static bool is_text(enum dw_column column)
-{
-	return dw_column_info(column)->kind == DWELL_CELL_TEXT || column == DWELL_COLUMN_TYPE;
-}
-
-/* Blanks before a name in a tree, at most half of a column that is cut; rows deeper than that get
- * their level as a number. */
-static void put_indent(struct dw_buf *b, const struct dw_row *row, size_t width)
-{
-	static const char blanks[] = "                                        ";
-	size_t most = width / 2 < INDENT_MAX ? width / 2 : INDENT_MAX;
-
-	static_assert(sizeof blanks == INDENT_MAX + 1, "as many blanks");
-	if ((size_t)row->level * 2 <= most)
-		dw_buf_put(b, blanks, row->level * 2);
-	else
-		dw_buf_printf(b, "%.*s+%zu ", (int)most, blanks, row->level - most / 2);
-}
-
-static bool is_time(enum dw_cell_kind kind)
-{
-	return kind == DWELL_CELL_TIME_NS || kind == DWELL_CELL_DURATION_NS ||
-	       kind == DWELL_CELL_CALL_NS;
-}
-
-static enum dw_time_digits digits_of(const struct dw_format_job *job, enum dw_column column)
-{
-	const struct dw_column_info *info = dw_column_info(column);
-
-	if (info->aspect == DWELL_ASPECT_TIME && job->view->sample_ns >= 1e6)
-		return DWELL_DIGITS_FEW;
-	if (info->kind == DWELL_CELL_CALL_NS)
-		return DWELL_DIGITS_CALL;
-	return info->kind == DWELL_CELL_TIME_NS ? DWELL_DIGITS_POINT : DWELL_DIGITS_USUAL;
-}
-
-static void put_number(const struct dw_format_job *job, struct layout *l, enum dw_column column,
-		       const struct dw_cell *c)
-{
-	char digits[DWELL_DIGITS_MAX_BYTES];
-	struct dw_buf *b = &l->text;
-	uint64_t hundredths = (uint64_t)(c->percent * 100 + .5);
-
-	if (c->kind == DWELL_CELL_PERCENT) {
-		dw_buf_puts(b, dw_digits_decimal(hundredths / 100, digits));
-		/* 1xx: two digits, zeros included. */
-		dw_digits_decimal(hundredths % 100 + 100, digits);
-		digits[DWELL_DIGITS_MAX_BYTES - 4] = '.';
-		dw_buf_puts(b, digits + DWELL_DIGITS_MAX_BYTES - 4);
-	} else if (is_time(c->kind))
-		dw_time_unit_put(b, c->number, l->unit[column], digits_of(job, column));
-	else if (c->kind == DWELL_CELL_ADDRESS)
-		dw_buf_puts(b, dw_digits_hex(c->number, digits));
-	else if (c->kind == DWELL_CELL_CHANGE)
-		dw_buf_printf(b, "%+" PRId64, (int64_t)c->number);
-	else if (c->kind)
-		dw_buf_puts(b, dw_digits_decimal(c->number, digits));
-}
-
-/* Zeros around the few rows that have values hide them. */
-static bool is_blank(const struct dw_row *row, const struct dw_cell *c)
-{
-	return row->flags & DWELL_ROW_UNSEEN &&
-	       (c->kind == DWELL_CELL_COUNT || c->kind == DWELL_CELL_PERCENT ||
-		(is_time(c->kind) && c->kind != DWELL_CELL_TIME_NS));
-}
-
-static const char *calls_mark(const struct dw_format_job *job, const struct dw_row *row,
-			      struct layout *l)
-{
-	const struct dw_facts *facts = &job->view->request.profile->facts;
-	bool is_counted = dw_measured_get(&row->measured, DWELL_MEASURE_COUNTED, false);
-
-	l->has_counted |= is_counted;
-	if (is_counted)
-		return ONLY_COUNTED;
-	/* There were more. */
-	return row->measured.disabled_at && !dw_facts_get(facts, "switched_off_counts", 0) ? "+"
-											   : "";
-}
-
-/* What @column shows of @row: a borrowed name, or text put together in l->text. */
+/* What @column shows of @row, until the next cell. */
 static const char *show_cell(const struct dw_format_job *job, const struct dw_row *row,
 			     enum dw_column column, struct layout *l)
 {
-	bool indent = column == job->view->ops->tree;
-	struct dw_cell c;
-
-	dw_view_cell(job->view, row, column, &l->scratch[1], &c);
-	if (c.text && !indent)
-		return c.text;
-	dw_buf_clear(&l->text);
-	if (indent)
-		put_indent(&l->text, row, l->cut ? l->width[column] : SIZE_MAX);
-	if (c.kind && is_marked(job, row, column))
-		dw_buf_puts(&l->text, UPPER_BOUND);
-	if (c.text)
-		dw_buf_puts(&l->text, c.text);
-	else if (!is_blank(row, &c))
-		put_number(job, l, column, &c);
-	if (column == DWELL_COLUMN_CALLS)
-		dw_buf_puts(&l->text, calls_mark(job, row, l));
-	return dw_buf_str(&l->text);
+	return dw_table_show(job, row, column, l->cut ? l->width[column] : SIZE_MAX, &l->words);
 }
 
 /* Make room for @n columns of text. Whether that was not there. */
@@ -222,7 +63,7 @@ static void list_open(const struct dw_format_job *job, const struct layout *l,
 		      const enum dw_column **ret)
 {
 	for (const enum dw_column *c = job->columns; *c; c++)
-		if (is_text(*c) ? !is_measured(job, c, l) : !dw_column_is_value(*c))
+		if (dw_table_is_text(*c) ? !is_measured(job, c, l) : !dw_column_is_value(*c))
 			*ret++ = c;
 	*ret = NULL;
 }
@@ -237,14 +78,14 @@ static bool measure_row(const struct dw_format_job *job, size_t i,
 	struct dw_cell cell;
 	bool wider = false;
 
-	dw_view_row(job->view, i, &l->scratch[0], &row);
+	dw_view_row(job->view, i, &l->scratch, &row);
 	for (enum dw_column c; *open; open++) {
 		c = **open;
-		if (is_text(c)) {
+		if (dw_table_is_text(c)) {
 			wider |= widen(l, c, dw_text_columns(show_cell(job, &row, c, l)));
 			continue;
 		}
-		dw_view_cell(job->view, &row, c, &l->scratch[1], &cell);
+		dw_view_cell(job->view, &row, c, &l->words.scratch, &cell);
 		if (cell.number > largest[c].number || cell.percent > largest[c].percent ||
 		    !largest[c].kind)
 			largest[c] = cell;
@@ -258,7 +99,7 @@ static void measure_values(const struct dw_format_job *job, struct layout *l,
 	struct dw_row row = {0};
 
 	for (size_t i = 0; i < dw_format_rows(job); i++) {
-		struct dw_values v = dw_view_values(job->view, i, &l->scratch[0]);
+		struct dw_values v = dw_view_values(job->view, i, &l->scratch);
 
 		if (v.inclusive > row.values.inclusive)
 			row.values.inclusive = v.inclusive;
@@ -267,7 +108,7 @@ static void measure_values(const struct dw_format_job *job, struct layout *l,
 	}
 	for (const enum dw_column *c = job->columns; *c; c++)
 		if (dw_column_is_value(*c))
-			dw_view_cell(job->view, &row, *c, &l->scratch[1], &largest[*c]);
+			dw_view_cell(job->view, &row, *c, &l->words.scratch, &largest[*c]);
 }
 
 static void measure(const struct dw_format_job *job, struct layout *l)
@@ -276,7 +117,7 @@ static void measure(const struct dw_format_job *job, struct layout *l)
 	const enum dw_column *open[DWELL_COLUMNS_N];
 
 	for (const enum dw_column *c = job->columns; *c; c++)
-		l->width[*c] = strlen(header(job, *c));
+		l->width[*c] = strlen(dw_table_header(job, *c));
 	measure_values(job, l, largest);
 	list_open(job, l, open);
 	for (size_t i = 0; i < dw_format_rows(job) && *open; i++)
@@ -284,16 +125,15 @@ static void measure(const struct dw_format_job *job, struct layout *l)
 			list_open(job, l, open);
 	l->has_bounds = largest[DWELL_COLUMN_AT_MOST].kind;
 	for (const enum dw_column *c = job->columns; *c; c++) {
-		dw_buf_clear(&l->text);
-		l->unit[*c] = dw_time_unit_for(largest[*c].number);
-		if (digits_of(job, *c) == DWELL_DIGITS_FEW && l->unit[*c] < DWELL_UNIT_MS)
-			l->unit[*c] = DWELL_UNIT_MS;
-		put_number(job, l, *c, &largest[*c]);
-		if (*c == DWELL_COLUMN_CALLS && l->has_counted)
-			dw_buf_puts(&l->text, ONLY_COUNTED);
+		dw_buf_clear(&l->words.text);
+		dw_table_fit_unit(job, *c, &largest[*c], &l->words);
+		dw_table_put_number(job, *c, &largest[*c], &l->words);
+		if (*c == DWELL_COLUMN_CALLS && l->words.has_counted)
+			dw_buf_puts(&l->words.text, DWELL_ONLY_COUNTED);
 		if (*c == DWELL_COLUMN_AI || *c == DWELL_COLUMN_AE)
-			dw_buf_puts(&l->text, has_unseen(job) ? UPPER_BOUND : "");
-		widen(l, *c, l->text.len);
+			dw_buf_puts(&l->words.text,
+				    dw_table_has_unseen(job) ? DWELL_UPPER_BOUND : "");
+		widen(l, *c, l->words.text.len);
 	}
 }
 
@@ -303,41 +143,24 @@ static size_t wanted_width(const struct dw_format_job *job, enum dw_column colum
 {
 	size_t wanted = column == job->view->ops->tree ? TREE_WANTED : NAME_WANTED;
 
-	return is_text(column) && l->width[column] > wanted ? wanted : l->width[column];
+	return dw_table_is_text(column) && l->width[column] > wanted ? wanted : l->width[column];
 }
-
-#define LEFT_OUT_FIRST                                                                          \
-	DWELL_COLUMN_AI_PCT, DWELL_COLUMN_AE_PCT, DWELL_COLUMN_AI, DWELL_COLUMN_EI_PCT,         \
-		DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_THREAD_NAME, DWELL_COLUMN_SWITCHED,      \
-		DWELL_COLUMN_CALLEES, DWELL_COLUMN_ALLOCS_INCLUSIVE,                            \
-		DWELL_COLUMN_ALLOCS_EXCLUSIVE, DWELL_COLUMN_BYTES_ALIVE, DWELL_COLUMN_PROMOTED, \
-		DWELL_COLUMN_AT_MOST, DWELL_COLUMN_EE_PCT
 
 /* Leave out columns that a narrow terminal has no room for, those first that say least beside the
  * others, until names get the room that they need to be told apart. */
 static void leave_out(const struct dw_format_job *job, const struct layout *l,
 		      enum dw_column *columns)
 {
-	static const enum dw_column others[] = {LEFT_OUT_FIRST, DWELL_COLUMN_END};
-	/* Of samples: their numbers, where there are times instead, and shares of waits. */
-	static const enum dw_column of_samples[] = {DWELL_COLUMN_INCLUSIVE,
-						    DWELL_COLUMN_EXCLUSIVE,
-						    DWELL_COLUMN_BLOCKED_INCLUSIVE_PCT,
-						    DWELL_COLUMN_BLOCKED_EXCLUSIVE_PCT,
-						    DWELL_COLUMN_BLOCKED_INCLUSIVE,
-						    DWELL_COLUMN_END};
-	const enum dw_column *first = others;
+	const enum dw_column *first = dw_table_left_out(job);
 	size_t total = 0;
 
-	if (dw_profile_method(job->view->request.profile) == DWELL_METHOD_SAMPLING)
-		first = job->view->sample_ns ? of_samples : of_samples + 2;
 	for (const enum dw_column *c = columns; *c; c++)
 		total += wanted_width(job, *c, l) + (c > columns ? GAP : 0);
-	for (size_t i = 0; first[i] && total > job->width; i++)
+	for (; *first && total > job->width; first++)
 		for (const enum dw_column *c = columns; *c; c++)
-			if (*c == first[i]) {
+			if (*c == *first) {
 				total -= wanted_width(job, *c, l) + GAP;
-				dw_columns_drop(columns, first[i]);
+				dw_columns_drop(columns, *first);
 				break;
 			}
 }
@@ -348,7 +171,7 @@ static enum dw_column widest_name(const struct dw_format_job *job, const struct 
 	enum dw_column widest = DWELL_COLUMN_END;
 
 	for (const enum dw_column *c = job->columns; *c; c++)
-		if (is_text(*c) && l->width[*c] > NAME_MIN &&
+		if (dw_table_is_text(*c) && l->width[*c] > NAME_MIN &&
 		    (!widest || l->width[*c] > l->width[widest]))
 			widest = *c;
 	return widest;
@@ -362,7 +185,7 @@ static void fit(const struct dw_format_job *job, struct layout *l)
 	enum dw_column widest;
 
 	for (const enum dw_column *c = job->columns; *c; c++) {
-		if (!job->width && is_text(*c) && l->width[*c] > NAME_PADDED)
+		if (!job->width && dw_table_is_text(*c) && l->width[*c] > NAME_PADDED)
 			l->width[*c] = NAME_PADDED;
 		total += l->width[*c] + (c > job->columns ? GAP : 0);
 	}
@@ -372,43 +195,13 @@ static void fit(const struct dw_format_job *job, struct layout *l)
 	}
 }
 
-/* How text is made to fit: dw_text_put_fitted() and the like. */
-typedef size_t put_fitted_fn(struct dw_out *out, const char *s, size_t columns);
-
-/* A function's name, or several. In a row too deep to be indented "+N " stands before it. */
-static size_t put_function(struct dw_out *out, const char *text, size_t width)
-{
-	size_t level = *text == '+' ? strspn(text + 1, "0123456789") + 2 : 0;
-
-	if (level <= 2 || text[level - 1] != ' ' || level >= width)
-		return dw_function_name_put_fitted(out, text, width);
-	dw_out_write(out, text, level);
-	return level + dw_function_name_put_fitted(out, text + level, width - level);
-}
-
-/* How what @column shows of @row is made to fit. */
-static put_fitted_fn *fitting_of(const struct dw_format_job *job, const struct dw_row *row,
-				 enum dw_column column)
-{
-	const struct dw_functions *all = &job->view->request.profile->functions;
-	bool is_own = column == DWELL_COLUMN_FUNCTION_NAME ||
-		      (column == DWELL_COLUMN_NAME && row->name == DWELL_NAME_FUNCTION);
-
-	if (column == DWELL_COLUMN_SOURCE_FILE || column == DWELL_COLUMN_MODULE_PATH)
-		return dw_path_put_fitted;
-	if (column == DWELL_COLUMN_ROOT || column == DWELL_COLUMN_CALL_PATH ||
-	    (is_own && dw_functions_get(all, row->function)))
-		return put_function;
-	return dw_text_put_fitted;
-}
-
 /* One cell in its place. Blanks wait for what is behind them, so that no row ends in any. */
 static void put_cell(struct dw_out *out, enum dw_column column, const char *text,
-		     put_fitted_fn *put_fitted, struct layout *l)
+		     dw_put_fitted_fn *put_fitted, struct layout *l)
 {
 	size_t width = l->width[column], used, indent = 0;
 
-	if (!is_text(column)) {
+	if (!dw_table_is_text(column)) {
 		used = strlen(text);
 		l->blanks += width > used ? width - used : 0;
 	} else {
@@ -421,7 +214,7 @@ static void put_cell(struct dw_out *out, enum dw_column column, const char *text
 		dw_out_fill(out, ' ', l->blanks);
 		l->blanks = 0;
 	}
-	if (is_text(column)) {
+	if (dw_table_is_text(column)) {
 		used = put_fitted(out, text + indent, l->cut ? width - indent : SIZE_MAX);
 		used += indent;
 		l->blanks += width > used ? width - used : 0;
@@ -436,21 +229,8 @@ static void write_header(const struct dw_format_job *job, struct layout *l, stru
 	dw_out_puts(out, job->colour ? "\033[1m" : "");
 	l->blanks = 0;
 	for (const enum dw_column *c = job->columns; *c; c++)
-		put_cell(out, *c, header(job, *c), dw_text_put_fitted, l);
+		put_cell(out, *c, dw_table_header(job, *c), dw_text_put_fitted, l);
 	dw_out_puts(out, job->colour ? "\033[0m\n" : "\n");
-}
-
-static const char *colour_of(const struct dw_format_job *job, const struct dw_row *row,
-			     enum dw_column column)
-{
-	const struct dw_totals *t = job->view->request.totals;
-	uint64_t all = t->all[t->main], n = row->values.exclusive;
-
-	if (!job->colour || n * 100 < all * HOT_PCT ||
-	    (column != DWELL_COLUMN_EXCLUSIVE_PCT && column != DWELL_COLUMN_EE_PCT &&
-	     column != DWELL_COLUMN_BYTES_EXCLUSIVE_PCT && column != DWELL_COLUMN_BYTES_PCT))
-		return "";
-	return "\033[31m";
 }
 
 static void write_row(const struct dw_format_job *job, size_t i, struct layout *l,
@@ -458,14 +238,14 @@ static void write_row(const struct dw_format_job *job, size_t i, struct layout *
 {
 	struct dw_row row;
 
-	dw_view_row(job->view, i, &l->scratch[0], &row);
+	dw_view_row(job->view, i, &l->scratch, &row);
 	l->blanks = 0;
 	for (const enum dw_column *c = job->columns; *c; c++) {
-		const char *colour = colour_of(job, &row, *c);
+		bool is_hot = job->colour && dw_table_is_hot(job, &row, *c);
 
-		dw_out_puts(out, colour);
-		put_cell(out, *c, show_cell(job, &row, *c, l), fitting_of(job, &row, *c), l);
-		dw_out_puts(out, *colour ? "\033[0m" : "");
+		dw_out_puts(out, is_hot ? "\033[31m" : "");
+		put_cell(out, *c, show_cell(job, &row, *c, l), dw_table_fitting(job, &row, *c), l);
+		dw_out_puts(out, is_hot ? "\033[0m" : "");
 	}
 	dw_out_puts(out, "\n");
 }
@@ -507,16 +287,16 @@ static void write_footers(const struct dw_format_job *job, const struct layout *
 	if (t->to_ns)
 		dw_out_printf(out, "(times from %.3f s to %.3f s: ranges snap to slices)\n",
 			      (double)t->from_ns / 1e9, (double)t->to_ns / 1e9);
-	if (has_unseen(job) && !is_upper_bound(job))
-		dw_out_puts(out, "(" UPPER_BOUND ": upper bounds, of processes whose context "
+	if (dw_table_has_unseen(job) && !dw_table_is_upper_bound(job))
+		dw_out_puts(out, "(" DWELL_UPPER_BOUND ": upper bounds, of processes whose context "
 				 "switches could not be seen)\n");
 	if (l->has_bounds && has_column(job, DWELL_COLUMN_AT_MOST))
 		dw_out_puts(out, "(At Most: what calls that take less than the clock can tell "
 				 "may have taken of their own)\n");
-	if (l->has_counted)
-		dw_out_puts(out,
-			    "(" ONLY_COUNTED ": switched off, all or some calls were only counted: "
-			    "their time is their callers')\n");
+	if (l->words.has_counted)
+		dw_out_puts(out, "(" DWELL_ONLY_COUNTED
+				 ": switched off, all or some calls were only counted: "
+				 "their time is their callers')\n");
 	if (t->delimited_intervals)
 		dw_out_puts(out, "(application times by the classic rule: an interval ends at "
 				 "probes only, and one OS event drops all of it)\n");
@@ -529,7 +309,7 @@ static void write_table(const struct dw_format_job *asked, struct dw_out *out)
 	struct layout l = {0};
 
 	if (job->view->ops->has_notes)
-		return dw_summary_write(job, out);
+		return dw_summary_write(job, out, NULL);
 	for (size_t i = 0; asked->columns[i]; i++)
 		columns[i] = asked->columns[i];
 	job->columns = columns;
@@ -546,9 +326,8 @@ static void write_table(const struct dw_format_job *asked, struct dw_out *out)
 	write_footers(job, &l, out);
 	if (job->view->ops->tells_all)
 		dw_details_write(job, out);
-	dw_buf_release(&l.scratch[0]);
-	dw_buf_release(&l.scratch[1]);
-	dw_buf_release(&l.text);
+	dw_buf_release(&l.scratch);
+	dw_table_words_release(&l.words);
 }
 
 const struct dw_format_ops dw_format_table = {

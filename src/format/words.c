@@ -69,8 +69,7 @@ static void put_bytes(struct dw_out *out, uint64_t n)
 	dw_out_printf(out, v < 100 ? "%.1f %s" : "%.0f %s", v, units[unit]);
 }
 
-/* A word of a command line: quoted when the shell would not take it as it is. */
-static void put_shell_word(struct dw_out *out, const char *s, put_text_fn *put_text)
+void dw_format_shell_word(struct dw_out *out, const char *s, put_text_fn *put_text)
 {
 	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				   "0123456789_./+:@%-";
@@ -102,7 +101,7 @@ static void put_list(struct dw_out *out, const char *list, bool options, put_tex
 		list += n + (list[n] == ',');
 		dw_out_puts(out, options ? " --module " : "");
 		if (options)
-			put_shell_word(out, name ? name : "", put_text);
+			dw_format_shell_word(out, name ? name : "", put_text);
 		else
 			put_text(out, name ? name : "");
 		dw_out_puts(out, *list && !options ? ", " : "");
@@ -139,9 +138,9 @@ static void put_place(const struct dw_format_job *job, const struct dw_note *not
 	case 'o':
 		return put_list(out, name, true, put_text);
 	case 'q':
-		return put_shell_word(out, name, put_text);
+		return dw_format_shell_word(out, name, put_text);
 	default:
-		return put_shell_word(out, job->path ? job->path : "", put_text);
+		return dw_format_shell_word(out, job->path ? job->path : "", put_text);
 	}
 }
 

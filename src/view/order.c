@@ -123,6 +123,7 @@ static bool is_inclusive(enum dw_column column)
 /* How to sort, and room for it, kept from one list to the next. */
 struct sorter {
 	const struct dw_view *view;
+	const uint32_t *items;
 	enum dw_column column;
 	/* Rows that are sorted by their values alone need not be put together: shares are in the
 	 * order of what they are shares of. */
@@ -132,12 +133,12 @@ struct sorter {
 	struct dw_buf scratch[2];
 };
 
-static struct sorter sorter_of(const struct dw_view *v)
+static struct sorter sorter_of(const struct dw_view *v, const uint32_t *items)
 {
 	enum dw_column column = sort_column(v);
 	bool by_values = v->ops->values && (dw_column_is_value(column) || is_inclusive(column));
 
-	return (struct sorter){.view = v, .column = column, .by_values = by_values};
+	return (struct sorter){.view = v, .items = items, .column = column, .by_values = by_values};
 }
 
 static void sorter_release(struct sorter *s)
@@ -179,7 +180,7 @@ static int fill_entry(struct sorter *s, struct entry *e)
 	return 0;
 }
 
-/* Sort @n places of the view's items. */
+/* Sort @n places of the items. */
 static int sort_places(struct sorter *s, uint32_t *places, size_t n)
 {
 	const struct dw_view *v = s->view;
@@ -189,7 +190,7 @@ static int sort_places(struct sorter *s, uint32_t *places, size_t n)
 
 	for (; filled < n && !rc; filled++) {
 		s->entries[filled] =
-			(struct entry){.item = v->items[places[filled]], .place = places[filled]};
+			(struct entry){.item = s->items[places[filled]], .place = places[filled]};
 		rc = fill_entry(s, &s->entries[filled]);
 	}
 	if (!rc && n)
@@ -204,19 +205,24 @@ static int sort_places(struct sorter *s, uint32_t *places, size_t n)
 	return rc;
 }
 
-int dw_order_sort(struct dw_view *v, size_t first, size_t n)
+int dw_order_items(const struct dw_view *v, uint32_t *items, size_t n)
 {
-	__attribute__((cleanup(sorter_release))) struct sorter s = sorter_of(v);
+	__attribute__((cleanup(sorter_release))) struct sorter s = sorter_of(v, items);
 	dw_auto_free uint32_t *places = malloc((n + 1) * sizeof *places);
 	int rc = places ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < n && !rc; i++)
-		places[i] = (uint32_t)(first + i);
+		places[i] = (uint32_t)i;
 	if (!rc)
 		rc = sort_places(&s, places, n);
 	for (size_t i = 0; i < n && !rc; i++)
-		v->items[first + i] = s.entries[i].item;
+		items[i] = s.entries[i].item;
 	return rc;
+}
+
+int dw_order_sort(struct dw_view *v, size_t first, size_t n)
+{
+	return dw_order_items(v, v->items + first, n);
 }
 
 int dw_order_list(struct dw_view *v, size_t n)
@@ -226,14 +232,7 @@ int dw_order_list(struct dw_view *v, size_t n)
 	return rc ? rc : dw_order_sort(v, 0, n);
 }
 
-/* Children by place: all in one array, those of a place at start[place] .. start[place + 1]; roots
- * belong to the place behind the last. */
-struct families {
-	uint32_t *start;
-	uint32_t *children;
-};
-
-static int gather(struct families *f, const uint32_t *parent, size_t n)
+int dw_families_gather(struct dw_families *f, const uint32_t *parent, size_t n)
 {
 	uint32_t *start = f->start = calloc(n + 3, sizeof *start);
 
@@ -250,13 +249,21 @@ static int gather(struct families *f, const uint32_t *parent, size_t n)
 	return 0;
 }
 
+void dw_families_release(struct dw_families *f)
+{
+	free(f->start);
+	free(f->children);
+	*f = (struct dw_families){0};
+}
+
 /* Places whose row is still to be written, the next one last. */
 struct waiting {
 	DW_VEC(uint32_t) places;
 };
 
 /* The children of @place are to be written next, in order. */
-static int push_family(struct waiting *w, struct sorter *s, const struct families *f, size_t place)
+static int push_family(struct waiting *w, struct sorter *s, const struct dw_families *f,
+		       size_t place)
 {
 	uint32_t *family = f->children + f->start[place];
 	size_t n = f->start[place + 1] - f->start[place];
@@ -270,10 +277,10 @@ static int push_family(struct waiting *w, struct sorter *s, const struct familie
 
 /* Write items in display order to @out, at most @max. Only families that get there are sorted.
  * Sets *@written. */
-static int write_tree(const struct dw_view *v, const struct families *f, size_t max, uint32_t *out,
-		      size_t *written)
+static int write_tree(const struct dw_view *v, const struct dw_families *f, size_t max,
+		      uint32_t *out, size_t *written)
 {
-	__attribute__((cleanup(sorter_release))) struct sorter s = sorter_of(v);
+	__attribute__((cleanup(sorter_release))) struct sorter s = sorter_of(v, v->items);
 	struct waiting w = {0};
 	size_t n = 0;
 	int rc = push_family(&w, &s, f, v->n);
@@ -292,8 +299,14 @@ static int write_tree(const struct dw_view *v, const struct families *f, size_t 
 int dw_order_tree(struct dw_view *v, uint32_t *parent)
 {
 	size_t max = v->request.rows && v->request.rows < v->n ? v->request.rows : v->n;
-	struct families f = {0};
-	int rc = gather(&f, parent, v->n);
+	struct dw_families f = {0};
+	int rc;
+
+	if (v->request.unfolding) {
+		v->parent = parent;
+		return 0;
+	}
+	rc = dw_families_gather(&f, parent, v->n);
 
 	/* Rows take the place of parents, which are known to the families now. */
 	if (!rc)
@@ -303,8 +316,7 @@ int dw_order_tree(struct dw_view *v, uint32_t *parent)
 		v->items = dw_take_ptr(parent);
 		v->n = max;
 	}
-	free(f.start);
-	free(f.children);
+	dw_families_release(&f);
 	free(parent);
 	return rc;
 }

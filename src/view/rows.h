@@ -57,11 +57,29 @@ int dw_order_list(struct dw_view *v, size_t n);
  */
 int dw_order_sort(struct dw_view *v, size_t first, size_t n);
 
+/* The same of @n @items that are not v->items. 0 or -ENOMEM. */
+int dw_order_items(const struct dw_view *v, uint32_t *items, size_t n);
+
+/* Children by place: all in one array, those of a place at start[place] .. start[place + 1]; roots
+ * belong to the place behind the last. */
+struct dw_families {
+	uint32_t *start;
+	uint32_t *children;
+};
+
+/* Gather them for @n places. @parent: by place, UINT32_MAX = a root. 0 or -ENOMEM, to be released
+ * in either case. */
+int dw_families_gather(struct dw_families *f, const uint32_t *parent, size_t n);
+
+/* Free everything. */
+void dw_families_release(struct dw_families *f);
+
 /*
  * Put v->items into the order of a tree, siblings sorted, every parent right before its children;
  * no more than v->request.rows of them.
  * @parent  by place in v->items as it is now: place of the parent, which is smaller, or UINT32_MAX;
  *          malloc()ed, and taken over.
- * 0 or -ENOMEM.
+ * Where request.unfolding is set, that is left to view/unfold.h: items stay, parents go to
+ * v->parent. 0 or -ENOMEM.
  */
 int dw_order_tree(struct dw_view *v, uint32_t *parent);

@@ -1,6 +1,8 @@
 /* The list of views, and opening one. */
 #include "view/view.h"
 
+#include "analysis/totals.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +65,24 @@ enum dw_column dw_view_sort(const struct dw_view_ops *ops, const struct dw_profi
 	return ops->sort == DWELL_COLUMN_LEAD_INCLUSIVE ? dw_columns_lead(lead, false) : ops->sort;
 }
 
+void dw_view_tell_processes_apart(const struct dw_view *v, enum dw_column *columns)
+{
+	unsigned parts = dw_view_parts(v->ops, v->request.profile);
+	size_t at = 0, n = 0;
+
+	if (v->request.totals->processes_seen < 2 ||
+	    parts & (DWELL_TOTALS_TASKS | DWELL_TOTALS_NODES))
+		return;
+	while (columns[n])
+		n++;
+	while (at < n && dw_column_info(columns[at])->kind != DWELL_CELL_TEXT)
+		at++;
+	if (n + 2 > DWELL_COLUMNS_N)
+		return;
+	memmove(columns + at + 1, columns + at, (n + 1 - at) * sizeof *columns);
+	columns[at] = DWELL_COLUMN_PROCESS_ID;
+}
+
 int dw_view_open(struct dw_view *v, const struct dw_view_ops *ops,
 		 const struct dw_view_request *request)
 {
@@ -96,5 +116,6 @@ void dw_view_release(struct dw_view *v)
 	if (v->ops && v->ops->release)
 		v->ops->release(v);
 	free(v->items);
+	free(v->parent);
 	*v = (struct dw_view){0};
 }

@@ -103,6 +103,7 @@ struct dw_view_request {
 	uint32_t function;		 /* callers: the current function; slowest: of it */
 	bool hot_path;			 /* calltree: nothing but it */
 	bool by_first_call;		 /* calltree of calls: siblings in this order */
+	bool unfolding;			 /* trees: for view/unfold.h, not in order */
 	bool intel;			 /* instructions: as Intel's assemblers write them */
 	struct dw_prune_options pruning; /* calltree */
 	struct dw_source_text *source;	 /* lines; NULL = not wanted */
@@ -118,6 +119,7 @@ struct dw_view {
 	struct dw_view_request request;
 	uint32_t *items; /* by row, in display order; what an item is, is the view's own matter */
 	size_t n;
+	uint32_t *parent;    /* of a tree that unfolds: by item, smaller; UINT32_MAX = a root */
 	size_t hidden;	     /* branches left out as noise */
 	double uncertain_ns; /* of calls: dw_call_uncertainty() */
 	double sample_ns;    /* dw_sample_ns() */
@@ -202,6 +204,11 @@ void dw_view_columns(const struct dw_view_ops *ops, const struct dw_profile *p, 
 
 /* The column by which the view orders rows of @p. @waited: threads waited. */
 enum dw_column dw_view_sort(const struct dw_view_ops *ops, const struct dw_profile *p, bool waited);
+
+/* Rows of several processes look alike without their ids: put that column into @columns, which has
+ * room for DWELL_COLUMNS_N, before the names. Not where rows are those of processes, or of call
+ * trees, which tell them apart by their roots. */
+void dw_view_tell_processes_apart(const struct dw_view *v, enum dw_column *columns);
 
 /* Open a view. 0 or -ENOMEM, to be released in any case. */
 int dw_view_open(struct dw_view *v, const struct dw_view_ops *ops,

@@ -550,6 +550,32 @@ TEST(code_without_names_is_found)
 	dw_profile_release(&p);
 }
 
+/* What a function is called alone, is what finds it. */
+TEST(words_of_functions_mean_them_alone)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_buf word = DW_BUF_INIT;
+	uint32_t m, id = 0;
+
+	make_plain(&p);
+	m = mk_module(&p, "lib.so");
+	mk_function(&p, m, "main", NULL, 0);
+	mk_function(&p, m, "twin", NULL, 0);
+	mk_function(&p, m, "twin", NULL, 0);
+	mk_function(&p, m, "main*", NULL, 0);
+	for (uint32_t i = 1; i <= dw_functions_count(&p.functions); i++) {
+		dw_function_word(&p, i, &word);
+		CHECK_INT(dw_match_function(&p, dw_buf_str(&word), &id, NULL), 0);
+		CHECK_INT(id, i);
+	}
+	dw_function_word(&p, 6, &word);
+	CHECK_STR(dw_buf_str(&word), "lib.so!main");
+	dw_function_word(&p, 9, &word);
+	CHECK_STR(dw_buf_str(&word), "main*");
+	dw_buf_release(&word);
+	dw_profile_release(&p);
+}
+
 TEST(ids_out_of_range_count_as_unknown)
 {
 	struct dw_profile p = DW_PROFILE_INIT;

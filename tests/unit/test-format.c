@@ -445,7 +445,7 @@ static int print_summary(struct dw_out *out, const struct dw_profile *p, const s
 
 	job.view = &v;
 	if (!rc)
-		dw_summary_write(&job, out);
+		dw_summary_write(&job, out, NULL);
 	dw_view_release(&v);
 	return rc;
 }

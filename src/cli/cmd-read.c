@@ -1,0 +1,120 @@
+/*
+ * dwell read: a session on the full screen. Where there is no terminal to draw on it is the
+ * summary, as dwell report prints it.
+ */
+#include "base/error.h"
+#include "base/process-setup.h"
+#include "cli/command.h"
+#include "record/finish.h"
+#include "session/read.h"
+#include "tui/reader.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct read_options {
+	struct dw_filter_options filter;
+	struct dw_option_list source_dirs;
+};
+
+#define FIELD(name) offsetof(struct read_options, name)
+
+static const struct dw_option table[] = {
+	{"process", 0, "PID|NAME", dw_option_list, FIELD(filter.processes), "only this process"},
+	{"thread", 0, "TID|NAME", dw_option_list, FIELD(filter.threads), "only this thread"},
+	{"module", 0, "GLOB", dw_option_list, FIELD(filter.modules),
+	 "only time whose innermost function is in this module"},
+	{"type", 0, "GLOB", dw_option_list, FIELD(filter.types),
+	 "memory: only objects of this type"},
+	{"from", 0, "TIME", dw_option_time_ns, FIELD(filter.from_ns),
+	 "only from this time since the start (2, 500ms, 1m)"},
+	{"to", 0, "TIME", dw_option_time_ns, FIELD(filter.to_ns), "only up to this time"},
+	{"source-dir", 0, "DIR", dw_option_list, FIELD(source_dirs),
+	 "look for source below DIR first"},
+	{NULL},
+};
+
+/* Whether there is a terminal that can be drawn on and typed at. */
+static bool has_screen(void)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term && *term &&
+	       strcmp(term, "dumb") != 0;
+}
+
+static int load(const char *path, uint64_t from_ns, uint64_t to_ns, struct dw_profile *p,
+		struct dw_error *err)
+{
+	const struct dw_session_range range = {from_ns, to_ns};
+
+	return dw_open_profile(path, &range, p, err);
+}
+
+/* Read @path until the user has enough. *@ret_signal: what ended that. */
+static int read_session(const struct read_options *o, const char *path, int *ret_signal,
+			struct dw_error *err)
+{
+	const struct dw_filter_words words = dw_filter_options_words(&o->filter);
+	const struct dw_reading_start start = {
+		.path = path,
+		.words = &words,
+		.source_dirs = o->source_dirs.v,
+		.source_dirs_n = o->source_dirs.n,
+		.load = load,
+	};
+
+	return dw_reader_run(&start, ret_signal, err);
+}
+
+static char **copy_words(int argc, char **argv)
+{
+	char **words = calloc((size_t)argc + 1, sizeof *words);
+
+	if (words)
+		memcpy(words, argv, (size_t)argc * sizeof *words);
+	return words;
+}
+
+static int run(const struct dw_command *self, int argc, char **argv)
+{
+	struct read_options o = {0};
+	struct dw_error err = DW_ERROR_INIT;
+	char **words = copy_words(argc, argv); /* parsing uses them up */
+	int first, number = 0, rc = -ENOTTY, code = dw_command_parse(self, argv, &o, &first);
+
+	if (code < 0 && argc - first != 1)
+		code = dw_command_wrong(self, "takes one session (a FILE.dwell)");
+	if (code < 0 && has_screen()) {
+		dw_large_heap();
+		rc = read_session(&o, argv[first], &number, &err);
+		if (!rc)
+			code = DWELL_EXIT_OK;
+		else if (rc == DWELL_ERR_USAGE)
+			code = dw_command_misuse(self, &err);
+		else if (rc != -ENOTTY)
+			code = dw_command_fail(&err, DWELL_EXIT_BAD);
+	}
+	dw_filter_options_release(&o.filter);
+	dw_vec_release(&o.source_dirs);
+	dw_error_clear(&err);
+	if (code < 0)
+		code = dw_cmd_report.run(&dw_cmd_report, argc, words ? words : argv);
+	free(words);
+	/* Who waits for us is to know what it was. */
+	if (number)
+		raise(number);
+	return code;
+}
+
+const struct dw_command dw_cmd_read = {
+	.name = "read",
+	.help = "look through a session on the full screen; 'dwell FILE' does that, too",
+	.synopsis = "FILE [OPTIONS]",
+	.options = table,
+	.misuse = DWELL_EXIT_USAGE,
+	.run = run,
+};
