@@ -349,9 +349,9 @@ bool dw_select_stack(const struct dw_profile *p, const struct dw_filter *filter,
 }
 
 uint64_t dw_wait_passing(const struct dw_profile *p, const struct dw_filter *filter,
-			 const uint32_t *process, const struct dw_wait *w)
+			 const uint32_t *lane, const struct dw_wait *w)
 {
-	if (w->thread > dw_threads_count(&p->threads) || process[w->thread] == UINT32_MAX ||
+	if (w->thread > dw_threads_count(&p->threads) || lane[w->thread] == UINT32_MAX ||
 	    (filter->modules && !dw_select_stack(p, filter, w->stack)))
 		return 0;
 	return dw_wait_within(w, filter->from_ns, filter->to_ns);

@@ -73,10 +73,10 @@ void dw_select_threads(const struct dw_profile *p, const struct dw_filter *filte
 /* Whether the innermost frame of @stack lies in one of the filter's modules. */
 bool dw_select_stack(const struct dw_profile *p, const struct dw_filter *filter, uint32_t stack);
 
-/* How much of @w, in ns, passes @filter, 0 = nothing. @process: by thread id, as
- * dw_select_threads() gives it. */
+/* How much of @w, in ns, passes @filter, 0 = nothing. @lane: by thread id,
+ * UINT32_MAX = the filter leaves the thread out. */
 uint64_t dw_wait_passing(const struct dw_profile *p, const struct dw_filter *filter,
-			 const uint32_t *process, const struct dw_wait *w);
+			 const uint32_t *lane, const struct dw_wait *w);
 
 struct dw_slices {
 	uint8_t *passes;	 /* by slice: 1 = counts */

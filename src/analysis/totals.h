@@ -40,6 +40,7 @@ struct dw_filter {
 	const uint8_t *types; /* allocations, by type id - 1: 1 = keep; NULL = all */
 	size_t types_n;
 	bool delimited_intervals; /* calls: the classic rule, by which only probes end intervals */
+	enum dw_by by;		  /* no filter: what rows are split by */
 	struct dw_focus focus;
 };
 

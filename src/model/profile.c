@@ -41,6 +41,13 @@ enum dw_method dw_profile_method(const struct dw_profile *p)
 	return method && !strcmp(method, "memory") ? DWELL_METHOD_MEMORY : DWELL_METHOD_SAMPLING;
 }
 
+uint32_t dw_process_command(const struct dw_profile *p, uint32_t process)
+{
+	const struct dw_process *row = dw_processes_get(&p->processes, process);
+
+	return !row ? 0 : row->command ? row->command : row->name;
+}
+
 bool dw_profile_has_waits(const struct dw_profile *p)
 {
 	return p->waits.rows.n || dw_facts_get_text(&p->facts, "off_cpu");

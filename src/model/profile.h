@@ -29,6 +29,9 @@ struct dw_process {
 	int32_t pid;		/* in the collector's namespace */
 	uint32_t parent;	/* process id of the parent in this recording, 0 = none */
 	uint32_t name;		/* string: the last name, after the last exec */
+	uint32_t command;	/* string: program and first file of the command line, after the last
+				 * exec: "cc1plus format.cc"; 0 = not known */
+	uint32_t command_line;	/* string: all of it, quoted as for a shell; 0 = not known */
 	uint64_t begin_ns;	/* since start */
 	uint64_t end_ns;	/* or DWELL_TIME_NONE */
 	uint64_t user_cpu_ns;	/* from the kernel's accounting, DWELL_TIME_NONE = not known */
@@ -107,6 +110,9 @@ struct dw_profile {
 	{               \
 		0       \
 	}
+
+/* What @process is called among others of its kind, a string: what it has executed, or its name. */
+uint32_t dw_process_command(const struct dw_profile *p, uint32_t process);
 
 /* What a recording consists of. */
 enum dw_method { DWELL_METHOD_SAMPLING, DWELL_METHOD_INSTRUMENTATION, DWELL_METHOD_MEMORY };

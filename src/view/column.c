@@ -141,8 +141,21 @@ enum dw_column dw_columns_lead(enum dw_measure lead, bool exclusive)
 	return exclusive ? leads[i].exclusive : leads[i].inclusive;
 }
 
+/* What tells lanes apart, and that of it which tables show. */
+static const enum dw_column lanes[][5] = {
+	[DWELL_BY_PROCESS] = {DWELL_COLUMNS_PROCESS},
+	[DWELL_BY_THREAD] = {DWELL_COLUMN_PROCESS_ID, DWELL_COLUMN_PROCESS_NAME,
+			     DWELL_COLUMN_THREAD_ID, DWELL_COLUMN_THREAD_NAME},
+	[DWELL_BY_COMMAND] = {DWELL_COLUMN_COMMAND},
+};
+static const enum dw_column default_lanes[][3] = {
+	[DWELL_BY_PROCESS] = {DWELL_COLUMN_PROCESS_ID, DWELL_COLUMN_COMMAND},
+	[DWELL_BY_THREAD] = {DWELL_COLUMN_THREAD_ID, DWELL_COLUMN_THREAD_NAME},
+	[DWELL_BY_COMMAND] = {DWELL_COLUMN_COMMAND},
+};
+
 /* The columns that @column stands for, NULL = itself alone. */
-static const enum dw_column *group_of(enum dw_column column, dw_measures set)
+static const enum dw_column *group_of(enum dw_column column, dw_measures set, enum dw_by by)
 {
 	size_t lead = find_lead(dw_measures_lead(set, false));
 
@@ -155,6 +168,10 @@ static const enum dw_column *group_of(enum dw_column column, dw_measures set)
 		return leads[lead].defaults;
 	case DWELL_COLUMN_DEFAULT_OWN_VALUES:
 		return leads[lead].own;
+	case DWELL_COLUMN_LANE:
+		return lanes[by];
+	case DWELL_COLUMN_DEFAULT_LANE:
+		return default_lanes[by];
 	default:
 		return NULL;
 	}
@@ -172,11 +189,12 @@ static bool has_column(enum dw_column column, dw_measures set)
 	return !info->measure || dw_measures_has(set, info->measure);
 }
 
-void dw_columns_expand(const enum dw_column *from, dw_measures set, bool sites, enum dw_column *ret)
+void dw_columns_expand(const enum dw_column *from, dw_measures set, enum dw_by by, bool sites,
+		       enum dw_column *ret)
 {
 	for (; *from; from++) {
 		const enum dw_column single[] = {*from, DWELL_COLUMN_END};
-		const enum dw_column *group = group_of(*from, set);
+		const enum dw_column *group = group_of(*from, set, by);
 
 		for (const enum dw_column *c = group ? group : single; *c; c++)
 			if (has_column(*c, set) && !(sites && dw_column_info(*c)->exclusive))

@@ -57,7 +57,8 @@ static void slow_row(const struct dw_view *v, uint32_t item, struct dw_buf *scra
 	const struct dw_call_slow *slow = &p->calls.slow.v[t->slow];
 	const struct dw_call_node *node = dw_calls_get(&p->calls, slow->node);
 
-	dw_row_set_function(v, t->process, t->function, ret);
+	dw_row_set_function(v, t->function, ret);
+	ret->process = t->process;
 	ret->thread = node->thread;
 	ret->slow = slow;
 	ret->flags |= DWELL_ROW_HAS_BEGIN;
@@ -69,7 +70,7 @@ static void slow_row(const struct dw_view *v, uint32_t item, struct dw_buf *scra
 }
 
 #define SLOWEST_COLUMNS                                                                           \
-	DWELL_COLUMNS_GENERAL, DWELL_COLUMN_ID, DWELL_COLUMN_BEGIN_TIME, DWELL_COLUMN_CALL_PATH,  \
+	DWELL_COLUMNS_PROCESS, DWELL_COLUMNS_CODE, DWELL_COLUMN_ID, DWELL_COLUMN_BEGIN_TIME, DWELL_COLUMN_CALL_PATH,  \
 		DWELL_COLUMN_PROBES_INCLUSIVE, DWELL_COLUMN_EI, DWELL_COLUMN_EE, DWELL_COLUMN_AI, \
 		DWELL_COLUMN_AE, DWELL_COLUMN_CALLEES, DWELL_COLUMN_IO, DWELL_COLUMN_BLOCKING,    \
 		DWELL_COLUMN_SWITCHED, DWELL_COLUMN_BLOCKED_INCLUSIVE,                            \
@@ -158,7 +159,7 @@ static void gc_row(const struct dw_view *v, uint32_t item, struct dw_buf *scratc
 }
 
 static const enum dw_column gc_columns[] = {
-	DWELL_COLUMN_GC_NUMBER, DWELL_COLUMN_PROCESS_ID,    DWELL_COLUMN_PROCESS_NAME,
+	DWELL_COLUMN_GC_NUMBER, DWELL_COLUMNS_PROCESS,
 	DWELL_COLUMN_ID,	DWELL_COLUMN_BEGIN_TIME,    DWELL_COLUMN_GC_GENERATION,
 	DWELL_COLUMN_GC_TYPE,	DWELL_COLUMN_GC_REASON,	    DWELL_COLUMN_GC_PAUSE,
 	DWELL_COLUMN_GC_ADDED,	DWELL_COLUMN_HEAP_BEFORE,   DWELL_COLUMN_HEAP_AFTER,

@@ -37,15 +37,15 @@ static int find_rows(const struct dw_view_request *r, struct summary *s)
 	size_t *end = s->end;
 
 	if (dw_hot_path_find(r->totals, &s->path) ||
-	    dw_hot_rows_find(r->profile, r->totals, DWELL_HOT_WORK, FUNCTIONS_MAX, &s->functions) ||
-	    dw_hot_rows_find(r->profile, r->totals, DWELL_HOT_WAITS, FUNCTIONS_MAX, &s->waiting))
+	    dw_hot_rows_find(r->totals, DWELL_HOT_WORK, FUNCTIONS_MAX, &s->functions) ||
+	    dw_hot_rows_find(r->totals, DWELL_HOT_WAITS, FUNCTIONS_MAX, &s->waiting))
 		return -ENOMEM;
 	end[DWELL_SECTION_PATH] = s->path.nodes.n;
 	end[DWELL_SECTION_FUNCTIONS] = end[DWELL_SECTION_PATH] + s->functions.rows.n;
 	for (int i = 0; i < TYPE_LISTS; i++) {
 		size_t *to = &end[DWELL_SECTION_TYPES_BY_BYTES + i];
 
-		if (dw_hot_rows_find(r->profile, r->totals, type_orders[i], TYPES_MAX,
+		if (dw_hot_rows_find(r->totals, type_orders[i], TYPES_MAX,
 				     &s->types[i]))
 			return -ENOMEM;
 		*to = to[-1] + s->types[i].rows.n;
@@ -68,18 +68,18 @@ static void function_row(const struct dw_view *v, const struct dw_hot_rows *list
 	const struct dw_hot_row *f = &list->rows.v[i];
 
 	dw_row_set_function_total(v, &v->request.totals->functions.v[f->row], ret);
-	dw_row_set_measured(v, dw_hot_rows_measured(list, i), ret);
 	ret->processes = f->processes;
 }
 
 static void type_row(const struct dw_view *v, const struct dw_hot_rows *list, size_t i,
 		     struct dw_row *ret)
 {
-	const struct dw_hot_row *t = &list->rows.v[i];
+	const struct dw_hot_row *hot = &list->rows.v[i];
+	const struct dw_type_total *t = &v->request.totals->types.v[hot->row];
 
-	dw_row_set_type(v, v->request.totals->types.v[t->row].type, ret);
-	dw_row_set_measured(v, dw_hot_rows_measured(list, i), ret);
-	ret->processes = t->processes;
+	dw_row_set_type(v, t->type, ret);
+	dw_row_set_amounts(v, t->amounts, ret);
+	ret->processes = hot->processes;
 }
 
 static void summary_row(const struct dw_view *v, uint32_t item, struct dw_buf *scratch,

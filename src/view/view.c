@@ -45,10 +45,10 @@ static bool has_sites(const struct dw_view_ops *ops, const struct dw_profile *p)
 		!dw_facts_get(&p->facts, "statements_instrumented", 0));
 }
 
-void dw_view_columns(const struct dw_view_ops *ops, const struct dw_profile *p, bool defaults,
-		     enum dw_column *ret)
+void dw_view_columns(const struct dw_view_ops *ops, const struct dw_profile *p, enum dw_by by,
+		     bool defaults, enum dw_column *ret)
 {
-	dw_columns_expand(defaults ? ops->defaults : ops->columns, dw_profile_measures(p),
+	dw_columns_expand(defaults ? ops->defaults : ops->columns, dw_profile_measures(p), by,
 			  defaults && has_sites(ops, p), ret);
 }
 

@@ -459,6 +459,7 @@ static int flush(struct dw_session_writer *w, struct dw_profile *p, struct dw_er
 
 static int write_session(struct dw_profile *p, const char *path, struct dw_error *err)
 {
+	const struct dw_filter by_process = {.by = DWELL_BY_PROCESS};
 	struct dw_totals totals = {0};
 	struct dw_session_writer *w = NULL;
 	dw_auto_free char *partial = NULL;
@@ -466,7 +467,7 @@ static int write_session(struct dw_profile *p, const char *path, struct dw_error
 
 	if (asprintf(&partial, "%s.partial", path) < 0)
 		return -ENOMEM;
-	rc = dw_totals_compute(p, NULL, DWELL_TOTALS_ALL, &totals);
+	rc = dw_totals_compute(p, &by_process, DWELL_TOTALS_ALL, &totals);
 	if (!rc)
 		rc = dw_session_create(path, &w, err);
 	if (!rc)

@@ -49,6 +49,7 @@ static int record(const struct synthetic *s, const char *path, uint32_t flushes,
 int recorded_finish(const struct synthetic *s, const char *partial, const char *path,
 		    struct dw_error *err)
 {
+	const struct dw_filter by_process = {.by = DWELL_BY_PROCESS};
 	struct dw_profile p = DW_PROFILE_INIT;
 	struct dw_totals totals = {0};
 	int rc = dw_session_load_to_finish(partial, &p, NULL, err);
@@ -56,7 +57,7 @@ int recorded_finish(const struct synthetic *s, const char *partial, const char *
 	if (!rc)
 		rc = synthetic_symbols(s, &p);
 	if (!rc)
-		rc = dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &totals);
+		rc = dw_totals_compute(&p, &by_process, DWELL_TOTALS_ALL, &totals);
 	if (!rc)
 		rc = dw_session_finish(partial, path, &p, &totals, err);
 	dw_totals_release(&totals);
