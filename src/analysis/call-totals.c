@@ -15,6 +15,7 @@
  */
 #include "analysis/calls.h"
 
+#include "analysis/hot-rows.h"
 #include "analysis/tree.h"
 #include "base/map.h"
 
@@ -341,7 +342,7 @@ static int build_tree(const struct dw_call_tree *c, struct dw_totals *ret)
 static int count_paths(const struct dw_call_nodes *t, unsigned parts, struct dw_totals *ret)
 {
 	const unsigned not_flat = DWELL_TOTALS_NODES | DWELL_TOTALS_TASKS | DWELL_TOTALS_SLOWEST |
-				  DWELL_TOTALS_EXTERNAL;
+				  DWELL_TOTALS_EXTERNAL | DWELL_TOTALS_HOT;
 	struct dw_call_tree tree = {0};
 	int rc = 0;
 
@@ -461,6 +462,10 @@ int dw_call_totals_compute(const struct dw_profile *p, const struct dw_filter *f
 		rc = sum_all(&nodes, parts, ret);
 	if (!rc)
 		rc = count_paths(&nodes, parts, ret);
+	if (!rc && parts & DWELL_TOTALS_HOT) {
+		dw_hot_rows_find(ret);
+		rc = dw_hot_rows_spread_calls(&nodes, ret);
+	}
 	if (!rc && parts & DWELL_TOTALS_SLOWEST)
 		rc = list_slowest(&nodes, ret);
 	if (!rc && parts & DWELL_TOTALS_EXTERNAL)

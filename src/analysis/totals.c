@@ -11,6 +11,7 @@
 #include "analysis/calls.h"
 #include "analysis/filter.h"
 #include "analysis/flat.h"
+#include "analysis/hot-rows.h"
 #include "analysis/lanes.h"
 #include "analysis/points.h"
 #include "analysis/tree.h"
@@ -424,6 +425,10 @@ static int walk_stacks(const struct dw_points *t, unsigned parts, struct dw_tota
 		r = (struct range){r.end, t->end[lane], r.parts_end, t->end[t->lanes.n + lane]};
 		if (r.begin != r.end)
 			rc = walk_lane(&w, lane, &r, parts);
+	}
+	if (parts & DWELL_TOTALS_HOT) {
+		dw_hot_rows_find(ret);
+		rc = rc ? rc : dw_hot_rows_spread(t, &w.row_keys, ret);
 	}
 	walks_release(&w);
 	return rc;

@@ -59,6 +59,7 @@ enum dw_totals_part {
 	DWELL_TOTALS_ALL = 1023,
 	DWELL_TOTALS_PATHS = 1024,    /* likewise: nodes by type, not together with NODES */
 	DWELL_TOTALS_EXTERNAL = 2048, /* of calls: the heaviest module without probes */
+	DWELL_TOTALS_HOT = 4096,      /* the hot rows of what else is asked for, not split */
 };
 
 /*

@@ -59,6 +59,15 @@ static bool has_unseen(const struct dw_format_job *job)
 	return dw_facts_get_text(&job->view->request.profile->facts, "switches_unseen_in");
 }
 
+/* Whether rows are those of several processes, none of which is marked. */
+static bool is_merged(const struct dw_format_job *job)
+{
+	const struct dw_totals *t = job->view->request.totals;
+
+	return job->view->ops->splits && t->processes_seen > 1 &&
+	       (t->by == DWELL_BY_NONE || t->by == DWELL_BY_COMMAND);
+}
+
 /* What each sample is, when that is known; else @otherwise. */
 static const char *unit(const struct dw_format_job *job, const char *otherwise)
 {
@@ -425,8 +434,10 @@ static void write_footers(const struct dw_format_job *job, const struct layout *
 		dw_out_printf(out, "(times from %.3f s to %.3f s: ranges snap to slices)\n",
 			      (double)t->from_ns / 1e9, (double)t->to_ns / 1e9);
 	if (has_unseen(job) && !is_upper_bound(job))
-		dw_out_puts(out, "(" UPPER_BOUND ": upper bounds, of processes whose context "
-				 "switches could not be seen)\n");
+		dw_out_puts(out, is_merged(job) ? "(application times of some processes are upper bounds: "
+						  "--by process marks them)\n"
+						: "(" UPPER_BOUND ": upper bounds, of processes whose "
+						  "context switches could not be seen)\n");
 	if (l->has_bounds)
 		dw_out_puts(out, "(At Most: what calls that take less than the clock can tell "
 				 "may have taken of their own)\n");

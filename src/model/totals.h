@@ -124,6 +124,29 @@ struct dw_type_total {
 	uint32_t amounts;
 };
 
+/* The rows that matter most, by what decides. */
+enum dw_hot_list {
+	DWELL_HOT_WORK,		   /* of functions */
+	DWELL_HOT_WAITS,	   /* likewise; none without waits */
+	DWELL_HOT_TYPES_BYTES,	   /* of types */
+	DWELL_HOT_TYPES_OBJECTS,   /* likewise */
+	DWELL_HOT_TYPES_OLD_BYTES, /* likewise: collected in generation 2 */
+	DWELL_HOT_LISTS,
+};
+
+enum { DWELL_HOT_MAX = 8 };
+
+struct dw_hot_row {
+	uint32_t row;	    /* index in dw_totals.functions, or .types */
+	uint32_t processes; /* that have it */
+};
+
+/* The one with most first; for work alone also rows that have nothing of what decides. */
+struct dw_hot_rows {
+	unsigned n;
+	struct dw_hot_row v[DWELL_HOT_MAX];
+};
+
 struct dw_totals {
 	enum dw_measure main;	      /* by which rows are trimmed and left out: samples, elapsed
 					 time, bytes */
@@ -158,6 +181,7 @@ struct dw_totals {
 	DW_VEC(struct dw_thread_total) threads;
 	DW_VEC(struct dw_slow_total) slow;
 	DW_VEC(struct dw_type_total) types;
+	struct dw_hot_rows hot[DWELL_HOT_LISTS];
 	DW_VEC(uint32_t) gcs; /* indices in the profile's allocations.gcs */
 };
 

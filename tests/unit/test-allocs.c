@@ -289,7 +289,7 @@ TEST(first_rows_of_a_tree_need_no_others)
 	for (int i = 0; i < 2; i++) {
 		unsigned parts = i ? DWELL_TOTALS_PATHS : DWELL_TOTALS_NODES;
 
-		CHECK_INT(dw_totals_compute(&w.p, NULL, parts, &all), 0);
+		CHECK_INT(dw_totals_compute(&w.p, &each_process, parts, &all), 0);
 		for (size_t rows = 1; rows <= all.nodes.n; rows++) {
 			struct dw_filter filter = {.by = DWELL_BY_PROCESS, .focus.rows = rows};
 
