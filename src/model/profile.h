@@ -88,12 +88,24 @@ static inline uint32_t dw_threads_count(const struct dw_threads *t)
 	return t->rows.n ? (uint32_t)t->rows.n - 1 : 0;
 }
 
+/* A process has executed something: what it is called since, as in struct dw_process. The last row
+ * of a process counts. */
+struct dw_exec {
+	uint32_t process;
+	uint32_t command, command_line;
+};
+
+struct dw_execs {
+	DW_VEC(struct dw_exec) rows;
+};
+
 struct dw_profile {
 	struct dw_strings strings;
 	struct dw_facts facts;
 	struct dw_modules modules;
 	struct dw_processes processes;
 	struct dw_threads threads;
+	struct dw_execs execs;
 	struct dw_frames frames;
 	struct dw_stacks stacks;
 	struct dw_samples samples;
@@ -110,6 +122,11 @@ struct dw_profile {
 	{               \
 		0       \
 	}
+
+/* @process is called @command (short) and @line from now on, texts that are not empty. 0 or
+ * -ENOMEM. */
+int dw_process_set_command(struct dw_profile *p, uint32_t process, const char *command,
+			   const char *line);
 
 /* What @process is called among others of its kind, a string: what it has executed, or its name. */
 uint32_t dw_process_command(const struct dw_profile *p, uint32_t process);

@@ -20,7 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { COLUMNS_MAX = 11 };
+enum { COLUMNS_MAX = 13 };
 #define SQL_NULL  INT64_MIN	  /* in a row of integers */
 #define SQL_LABEL (INT64_MIN + 1) /* likewise: the text in tables.label */
 
@@ -135,6 +135,8 @@ static void process_columns(struct tables *t, int64_t *v)
 	v[6] = time_or_null(p->user_cpu_ns);
 	v[7] = time_or_null(p->kernel_cpu_ns);
 	amounts(t, dw_totals_measured(t->totals, total->amounts), &v[8]);
+	v[11] = p->command ? text(t, p->command) : SQL_NULL;
+	v[12] = p->command_line ? text(t, p->command_line) : SQL_NULL;
 }
 
 static void thread_columns(struct tables *t, int64_t *v)
@@ -577,7 +579,7 @@ static int put_main_tables(struct tables *t)
 	if (!rc)
 		rc = put_functions(t);
 	if (!rc)
-		rc = put_table(t, "INSERT INTO process VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		rc = put_table(t, "INSERT INTO process VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 			       NULL, t->totals->processes.n, process_columns);
 	if (!rc)
 		rc = put_table(t, "INSERT INTO thread VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL,
