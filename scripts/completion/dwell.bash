@@ -19,6 +19,8 @@ _dwell()
         words=$("$dwell" help "$command" 2>/dev/null | grep -o -- '--[a-z][a-z-]*' | sort -u)
     elif [[ $previous == --format || $previous == -f ]]; then
         words="table csv json xml"
+    elif [[ $previous == --by ]]; then
+        words="process thread command"
     elif [[ $command == export && ( $previous == --to || $previous == -t ) ]]; then
         words=$(_dwell_list "$dwell" export Formats)
     elif [[ $command == re* && $previous != -* && $COMP_CWORD -gt 2 ]]; then

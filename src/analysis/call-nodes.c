@@ -174,8 +174,7 @@ static void select_nodes(struct dw_call_nodes *t)
 		const struct dw_call_node *node = dw_call_nodes_get(t, id);
 		struct dw_call_values own;
 
-		if (node->thread >= t->lanes.threads_n ||
-		    t->lanes.of[node->thread] == UINT32_MAX)
+		if (node->thread >= t->lanes.threads_n || t->lanes.of[node->thread] == UINT32_MAX)
 			continue;
 		t->state[id] = DWELL_CALL_SELECTED;
 		if (counts(t, node))
@@ -206,8 +205,8 @@ int dw_call_nodes_init(struct dw_call_nodes *t, const struct dw_profile *p,
 	t->n = dw_calls_count(&p->calls) + 1;
 	if (p->calls.deltas.n >= UINT32_MAX)
 		return DWELL_ERR_LIMIT;
-	if (dw_lanes_init(&t->lanes, p, filter) || allocate(t) || group_threads(t) || sort_deltas(t) ||
-	    dw_slices_init(&t->slices, &p->calls, filter))
+	if (dw_lanes_init(&t->lanes, p, filter) || allocate(t) || group_threads(t) ||
+	    sort_deltas(t) || dw_slices_init(&t->slices, &p->calls, filter))
 		return -ENOMEM;
 	sort_threads(t);
 	select_nodes(t);

@@ -187,7 +187,8 @@ static int add_disabled(const struct dw_call_nodes *t, const struct row_map *row
 		uint32_t function = dw_call_function_at(t, m->entry);
 		uint32_t thread = rc || !function ? 0 : threads.first[m->process];
 
-		for (; thread; thread = t->lanes.by == DWELL_BY_THREAD ? threads.next[thread - 1] : 0)
+		for (; thread;
+		     thread = t->lanes.by == DWELL_BY_THREAD ? threads.next[thread - 1] : 0)
 			note_disabled(rows, t->lanes.of[thread - 1], function, m, calls, ret);
 	}
 	free(threads.first);

@@ -97,7 +97,8 @@ static int spread_init(struct spread *s, const struct dw_profile *p, const struc
 
 	*s = (struct spread){.totals = t,
 			     .processes_n = dw_processes_count(&p->processes) + 1,
-			     .function = calloc(dw_row_keys_truncated(keys) + 1ul, sizeof(uint64_t)),
+			     .function =
+				     calloc(dw_row_keys_truncated(keys) + 1ul, sizeof(uint64_t)),
 			     .type = calloc(p->allocations.types.n + 1, sizeof(uint64_t))};
 	s->process = calloc(s->processes_n, sizeof(uint64_t));
 	if (!s->function || !s->type || !s->process)

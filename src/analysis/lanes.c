@@ -82,9 +82,8 @@ static int find_types(struct dw_lanes *l)
 
 int dw_lanes_init(struct dw_lanes *l, const struct dw_profile *p, const struct dw_filter *filter)
 {
-	*l = (struct dw_lanes){.profile = p,
-			       .by = filter->by,
-			       .threads_n = dw_threads_count(&p->threads) + 1};
+	*l = (struct dw_lanes){
+		.profile = p, .by = filter->by, .threads_n = dw_threads_count(&p->threads) + 1};
 	l->process = calloc(l->threads_n, sizeof *l->process);
 	l->of = calloc(l->threads_n, sizeof *l->of);
 	if (!l->process || !l->of)

@@ -17,10 +17,10 @@ struct dw_lanes {
 	enum dw_by by;
 	uint32_t n;	    /* lanes are below this */
 	uint32_t threads_n; /* thread ids are below this */
-	uint32_t *process;  /* by thread id, 0 included: its process, 0 = not known; UINT32_MAX = the
-			     * filter leaves the thread out */
-	uint32_t *of;	    /* likewise: its lane */
-	uint32_t *type;	    /* by type id: the first type of the same name and module */
+	uint32_t *process; /* by thread id, 0 included: its process, 0 = not known; UINT32_MAX = the
+			    * filter leaves the thread out */
+	uint32_t *of;	   /* likewise: its lane */
+	uint32_t *type;	   /* by type id: the first type of the same name and module */
 };
 
 /* Find the lanes of @p (borrowed) under @filter. 0 or -ENOMEM, to be released in either case. */

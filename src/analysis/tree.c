@@ -88,10 +88,8 @@ static struct work *find_child(struct builder *g, uint32_t group, uint32_t funct
 {
 	uint32_t *made = &g->made[group];
 	const struct dw_node_total *up = &g->out->nodes.v[g->at];
-	struct dw_node_total node = {.parent = g->at,
-				     .lane = up->lane,
-				     .function = function,
-				     .level = up->level + 1};
+	struct dw_node_total node = {
+		.parent = g->at, .lane = up->lane, .function = function, .level = up->level + 1};
 
 	if (*made < g->first) {
 		*made = (uint32_t)g->out->nodes.n;
@@ -573,8 +571,7 @@ static int gather_chains(struct inverted *b, const struct dw_sort_row *rows, siz
 
 static int build_type(struct inverted *b, uint32_t lane, const struct dw_sort_row *rows, size_t n)
 {
-	struct dw_node_total root = {
-		.parent = UINT32_MAX, .lane = lane, .function = type_of(rows)};
+	struct dw_node_total root = {.parent = UINT32_MAX, .lane = lane, .function = type_of(rows)};
 	struct work p = {0};
 	int rc = gather_chains(b, rows, n);
 

@@ -434,10 +434,11 @@ static void write_footers(const struct dw_format_job *job, const struct layout *
 		dw_out_printf(out, "(times from %.3f s to %.3f s: ranges snap to slices)\n",
 			      (double)t->from_ns / 1e9, (double)t->to_ns / 1e9);
 	if (has_unseen(job) && !is_upper_bound(job))
-		dw_out_puts(out, is_merged(job) ? "(application times of some processes are upper bounds: "
-						  "--by process marks them)\n"
-						: "(" UPPER_BOUND ": upper bounds, of processes whose "
-						  "context switches could not be seen)\n");
+		dw_out_puts(out, is_merged(job)
+					 ? "(application times of some processes are upper bounds: "
+					   "--by process marks them)\n"
+					 : "(" UPPER_BOUND ": upper bounds, of processes whose "
+					   "context switches could not be seen)\n");
 	if (l->has_bounds)
 		dw_out_puts(out, "(At Most: what calls that take less than the clock can tell "
 				 "may have taken of their own)\n");

@@ -26,15 +26,15 @@
  * DWELL_TIME_NONE = not known, of an end: still alive when the recording ended.
  */
 struct dw_process {
-	int32_t pid;		/* in the collector's namespace */
-	uint32_t parent;	/* process id of the parent in this recording, 0 = none */
-	uint32_t name;		/* string: the last name, after the last exec */
-	uint32_t command;	/* string: program and first file of the command line, after the last
-				 * exec: "cc1plus format.cc"; 0 = not known */
-	uint32_t command_line;	/* string: all of it, quoted as for a shell; 0 = not known */
-	uint64_t begin_ns;	/* since start */
-	uint64_t end_ns;	/* or DWELL_TIME_NONE */
-	uint64_t user_cpu_ns;	/* from the kernel's accounting, DWELL_TIME_NONE = not known */
+	int32_t pid;	       /* in the collector's namespace */
+	uint32_t parent;       /* process id of the parent in this recording, 0 = none */
+	uint32_t name;	       /* string: the last name, after the last exec */
+	uint32_t command;      /* string: program and first file of the command line, after the last
+				* exec: "cc1plus format.cc"; 0 = not known */
+	uint32_t command_line; /* string: all of it, quoted as for a shell; 0 = not known */
+	uint64_t begin_ns;     /* since start */
+	uint64_t end_ns;       /* or DWELL_TIME_NONE */
+	uint64_t user_cpu_ns;  /* from the kernel's accounting, DWELL_TIME_NONE = not known */
 	uint64_t kernel_cpu_ns; /* likewise */
 	bool dirty;		/* changed since it was last written to the session */
 };

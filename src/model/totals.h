@@ -24,7 +24,8 @@ enum dw_by { DWELL_BY_NONE = 0, DWELL_BY_PROCESS, DWELL_BY_THREAD, DWELL_BY_COMM
  * single one. Rows name theirs by its index in dw_totals.lanes; split by process that is the
  * process's id, by thread the thread's. */
 struct dw_lane {
-	uint32_t process; /* the only one of its processes that has anything, 0 = there are several */
+	uint32_t process; /* the only one of its processes that has anything, 0 = there are several
+			   */
 	uint32_t thread;  /* by thread: it, else 0 */
 	uint32_t command; /* string, by command: what its processes are called, else 0 */
 };
@@ -50,8 +51,7 @@ struct dw_module_total {
 /* A node of the call tree by functions. Parents come before children, siblings are neighbours. Its
  * amounts are the row of dw_totals.node_amounts with its own index. */
 struct dw_node_total {
-	uint32_t
-		parent; /* index of the parent in the array, UINT32_MAX for a lane's root node */
+	uint32_t parent; /* index of the parent in the array, UINT32_MAX for a lane's root node */
 	uint32_t lane;
 	uint32_t function; /* 0 in a lane's root node */
 	uint32_t level;	   /* 0 = root */
@@ -153,7 +153,7 @@ struct dw_totals {
 	uint64_t all[DWELL_MEASURES]; /* what passed the filter: what shares are shares of */
 	enum dw_by by;		      /* what rows are split by */
 	DW_VEC(struct dw_lane) lanes;
-	bool delimited_intervals;     /* of calls: only probes end intervals, the classic rule */
+	bool delimited_intervals; /* of calls: only probes end intervals, the classic rule */
 	uint64_t from_ns, to_ns; /* of calls and allocations: the slices that were asked for; 0, 0 =
 				    no range was */
 	/* Of calls, if asked for: the heaviest module without probes, 0 = none, and the program's

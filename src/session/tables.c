@@ -175,8 +175,7 @@ static void function_total_columns(struct tables *t, int64_t *v)
 	v[6] = has_lines(t, total->lane, total->function);
 	/* Without memory the instructions of this function are in no view. */
 	if (!v[6])
-		dw_map_put(&t->function_ranks, function_key(total->lane, total->function),
-			   t->rank);
+		dw_map_put(&t->function_ranks, function_key(total->lane, total->function), t->rank);
 }
 
 static void module_total_columns(struct tables *t, int64_t *v)
@@ -422,8 +421,7 @@ static int note_functions(struct tables *t)
 			continue;
 		}
 		t->other[f->lane] += values(t, f->amounts)->exclusive;
-		if (dw_map_put(&t->lines_known, function_key(f->lane, f->function),
-			       LINES_HIDDEN))
+		if (dw_map_put(&t->lines_known, function_key(f->lane, f->function), LINES_HIDDEN))
 			return no_memory(t);
 	}
 	dw_vec_each(thread, &t->p->threads.rows)
@@ -579,7 +577,8 @@ static int put_main_tables(struct tables *t)
 	if (!rc)
 		rc = put_functions(t);
 	if (!rc)
-		rc = put_table(t, "INSERT INTO process VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		rc = put_table(t,
+			       "INSERT INTO process VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 			       NULL, t->totals->processes.n, process_columns);
 	if (!rc)
 		rc = put_table(t, "INSERT INTO thread VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL,

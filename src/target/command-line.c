@@ -108,8 +108,8 @@ static bool has_extension(const char *name)
  * be a script of any name. */
 static bool is_telling(const char *word, bool first)
 {
-	static const char *const elsewhere[] = {"/usr/", "/lib", "/tmp/", "/var/tmp/", "/proc/",
-						"/dev/"};
+	static const char *const elsewhere[] = {"/usr/",     "/lib",   "/tmp/",
+						"/var/tmp/", "/proc/", "/dev/"};
 	const char *name = last_part(word);
 
 	if (*word == '-' || !*name || strpbrk(word, " \t\n\"'=;|&$()<>*"))

@@ -56,7 +56,7 @@ typedef int add_lane_fn(const struct dw_view *v, struct annotated *a, uint32_t l
 
 /* Make the entries of each lane that ran the function. */
 static int add_lanes(struct dw_view *v, struct annotated *a, add_lane_fn *list_seen,
-			 add_lane_fn *add)
+		     add_lane_fn *add)
 {
 	int rc = 0;
 
@@ -112,9 +112,8 @@ static int list_instructions(const struct dw_view *v, struct annotated *a, uint3
 		dw_row_set_instruction(v, &t->instructions.v[i], &row);
 		if (row.flags & DWELL_ROW_HAS_ADDRESS &&
 		    is_listed(v, row.module, row.address, row.function) &&
-		    dw_vec_push(
-			    &a->seen,
-			    (struct entry){.lane = lane, .total = i, .svma = row.address}))
+		    dw_vec_push(&a->seen,
+				(struct entry){.lane = lane, .total = i, .svma = row.address}))
 			return -ENOMEM;
 	}
 	return 0;
@@ -184,8 +183,8 @@ static void instruction_row(const struct dw_view *v, uint32_t item, struct dw_bu
 static const enum dw_column instruction_columns[] = {DWELL_COLUMNS_INSTRUCTION, DWELL_COLUMN_COUNTS,
 						     DWELL_COLUMN_VALUES, DWELL_COLUMN_END};
 static const enum dw_column instruction_defaults[] = {
-	DWELL_COLUMN_DEFAULT_VALUES, DWELL_COLUMN_DEFAULT_LANE, DWELL_COLUMN_INSTRUCTION_ADDRESS, DWELL_COLUMN_LINE_BEGIN,
-	DWELL_COLUMN_INSTRUCTION, DWELL_COLUMN_END};
+	DWELL_COLUMN_DEFAULT_VALUES, DWELL_COLUMN_DEFAULT_LANE, DWELL_COLUMN_INSTRUCTION_ADDRESS,
+	DWELL_COLUMN_LINE_BEGIN,     DWELL_COLUMN_INSTRUCTION,	DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_annotated = {
 	.name = "instructions",
@@ -338,7 +337,8 @@ static void line_row(const struct dw_view *v, uint32_t item, struct dw_buf *scra
 
 static const enum dw_column line_columns[] = {DWELL_COLUMNS_LINE, DWELL_COLUMN_COUNTS,
 					      DWELL_COLUMN_VALUES, DWELL_COLUMN_END};
-static const enum dw_column line_defaults[] = {DWELL_COLUMN_DEFAULT_VALUES, DWELL_COLUMN_DEFAULT_LANE, DWELL_COLUMN_LINE_BEGIN,
+static const enum dw_column line_defaults[] = {DWELL_COLUMN_DEFAULT_VALUES,
+					       DWELL_COLUMN_DEFAULT_LANE, DWELL_COLUMN_LINE_BEGIN,
 					       DWELL_COLUMN_SOURCE_TEXT, DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_source_annotated = {

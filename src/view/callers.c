@@ -39,7 +39,7 @@ static int add_edges(struct callers *c, const struct dw_view *v, uint32_t lane,
 }
 
 static int add_lane(struct callers *c, const struct dw_view *v,
-		       const struct dw_function_total *total)
+		    const struct dw_function_total *total)
 {
 	struct member self = {total->lane, total->function, DWELL_ROW_CURRENT,
 			      dw_totals_function_measured(v->request.totals, total)};
@@ -103,9 +103,9 @@ static void release_callers(struct dw_view *v)
 static const enum dw_column columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMN_COUNTS,
 					 DWELL_COLUMN_TYPE,	DWELL_COLUMN_ROOT,
 					 DWELL_COLUMN_VALUES,	DWELL_COLUMN_END};
-static const enum dw_column defaults[] = {DWELL_COLUMN_TYPE, DWELL_COLUMN_DEFAULT_VALUES, DWELL_COLUMN_DEFAULT_LANE,
-					  DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_MODULE_NAME,
-					  DWELL_COLUMN_END};
+static const enum dw_column defaults[] = {DWELL_COLUMN_TYPE,	     DWELL_COLUMN_DEFAULT_VALUES,
+					  DWELL_COLUMN_DEFAULT_LANE, DWELL_COLUMN_FUNCTION_NAME,
+					  DWELL_COLUMN_MODULE_NAME,  DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_callers = {
 	.name = "callers",

@@ -209,13 +209,14 @@ static void release_calltree(struct dw_view *v)
 
 static const enum dw_column columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMN_COUNTS,
 					 DWELL_COLUMN_LEVEL, DWELL_COLUMN_VALUES, DWELL_COLUMN_END};
-static const enum dw_column defaults[] = {DWELL_COLUMN_DEFAULT_VALUES, DWELL_COLUMN_DEFAULT_LANE, DWELL_COLUMN_FUNCTION_NAME,
-					  DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_END};
+static const enum dw_column defaults[] = {DWELL_COLUMN_DEFAULT_VALUES, DWELL_COLUMN_DEFAULT_LANE,
+					  DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_MODULE_NAME,
+					  DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_calltree = {
 	.name = "calltree",
 	.splits = true,
-	.help = "who called whom, from the process down",
+	.help = "who called whom, from all processes down",
 	.parts = DWELL_TOTALS_NODES,
 	.columns = columns,
 	.defaults = defaults,
@@ -228,14 +229,16 @@ const struct dw_view_ops dw_view_calltree = {
 };
 
 static const enum dw_column allocations_columns[] = {
-	DWELL_COLUMN_NAME,	    DWELL_COLUMN_LANE,  DWELL_COLUMN_MODULE_NAME,
-	DWELL_COLUMN_MODULE_PATH,   DWELL_COLUMN_SOURCE_FILE,
-	DWELL_COLUMN_FUNCTION_LINE, DWELL_COLUMN_LEVEL,
-	DWELL_COLUMN_VALUES,	    DWELL_COLUMN_END};
-static const enum dw_column allocations_defaults[] = {
-	DWELL_COLUMN_BYTES_INCLUSIVE_PCT, DWELL_COLUMN_BYTES_INCLUSIVE,
-	DWELL_COLUMN_ALLOCS_INCLUSIVE,	DWELL_COLUMN_DEFAULT_LANE,  DWELL_COLUMN_NAME,
-	DWELL_COLUMN_MODULE_NAME,	  DWELL_COLUMN_END};
+	DWELL_COLUMN_NAME,	  DWELL_COLUMN_LANE,	    DWELL_COLUMN_MODULE_NAME,
+	DWELL_COLUMN_MODULE_PATH, DWELL_COLUMN_SOURCE_FILE, DWELL_COLUMN_FUNCTION_LINE,
+	DWELL_COLUMN_LEVEL,	  DWELL_COLUMN_VALUES,	    DWELL_COLUMN_END};
+static const enum dw_column allocations_defaults[] = {DWELL_COLUMN_BYTES_INCLUSIVE_PCT,
+						      DWELL_COLUMN_BYTES_INCLUSIVE,
+						      DWELL_COLUMN_ALLOCS_INCLUSIVE,
+						      DWELL_COLUMN_DEFAULT_LANE,
+						      DWELL_COLUMN_NAME,
+						      DWELL_COLUMN_MODULE_NAME,
+						      DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_allocations = {
 	.name = "allocations",

@@ -576,8 +576,7 @@ bool dw_column_is_value(enum dw_column column)
 
 bool dw_column_is_place(enum dw_column column)
 {
-	static const enum dw_column general[] = {DWELL_COLUMNS_PROCESS, DWELL_COLUMN_COMMAND,
-						 DWELL_COLUMNS_CODE};
+	static const enum dw_column general[] = {DWELL_COLUMNS_PROCESS, DWELL_COLUMNS_CODE};
 
 	for (size_t i = 0; i < sizeof general / sizeof *general; i++)
 		if (general[i] == column)

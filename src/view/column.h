@@ -207,13 +207,15 @@ enum dw_column dw_column_find(const enum dw_column *list, const char *text, size
 /* Groups of columns that views share, in the order of files; see docs/report-json.md. */
 
 /* A row's process. */
-#define DWELL_COLUMNS_PROCESS \
-	DWELL_COLUMN_PROCESS_ID, DWELL_COLUMN_PROCESS_NAME, DWELL_COLUMN_COMMAND_LINE
+#define DWELL_COLUMNS_PROCESS                                                     \
+	DWELL_COLUMN_PROCESS_ID, DWELL_COLUMN_PROCESS_NAME, DWELL_COLUMN_COMMAND, \
+		DWELL_COLUMN_COMMAND_LINE
 
 /* Where a row's code is. */
-#define DWELL_COLUMNS_CODE                                                                    \
-	DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_MODULE_PATH, DWELL_COLUMN_SOURCE_FILE,         \
-		DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_FUNCTION_LINE, DWELL_COLUMN_FUNCTION_ADDRESS
+#define DWELL_COLUMNS_CODE                                                            \
+	DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_MODULE_PATH, DWELL_COLUMN_SOURCE_FILE, \
+		DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_FUNCTION_LINE,               \
+		DWELL_COLUMN_FUNCTION_ADDRESS
 
 /* The same of rows that can be split. */
 #define DWELL_COLUMNS_GENERAL DWELL_COLUMN_LANE, DWELL_COLUMNS_CODE

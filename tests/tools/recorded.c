@@ -125,7 +125,8 @@ static bool same_processes(const struct dw_processes *a, const struct dw_process
 
 		same = x->pid == y->pid && x->parent == y->parent && x->name == y->name &&
 		       x->begin_ns == y->begin_ns && x->end_ns == y->end_ns &&
-		       x->user_cpu_ns == y->user_cpu_ns && x->kernel_cpu_ns == y->kernel_cpu_ns;
+		       x->user_cpu_ns == y->user_cpu_ns && x->kernel_cpu_ns == y->kernel_cpu_ns &&
+		       x->command == y->command && x->command_line == y->command_line;
 	}
 	return same;
 }

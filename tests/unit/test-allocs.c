@@ -362,7 +362,8 @@ TEST(nothing_allocated)
 
 	mk_process(&p, 1, "idle");
 	CHECK_INT(dw_facts_set_text(&p.facts, "method", "memory"), 0);
-	CHECK_INT(dw_totals_compute(&p, &each_process, DWELL_TOTALS_ALL | DWELL_TOTALS_PATHS, &t), 0);
+	CHECK_INT(dw_totals_compute(&p, &each_process, DWELL_TOTALS_ALL | DWELL_TOTALS_PATHS, &t),
+		  0);
 	CHECK_INT(t.all[DWELL_MEASURE_BYTES], 0);
 	CHECK_INT(t.processes.n, 1);
 	CHECK_INT(t.functions.n, 0);

@@ -235,7 +235,9 @@ TEST(ranges_snap_to_slices)
 	for (uint32_t i = 1; i < 3; i++)
 		mk_delta(&w.p, i, f, (struct dw_call_values){.elapsed_ns = i == 1 ? 10 : 100});
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct dw_filter filter = {.by = DWELL_BY_PROCESS, .from_ns = cases[i].from_ns, .to_ns = cases[i].to_ns};
+		struct dw_filter filter = {.by = DWELL_BY_PROCESS,
+					   .from_ns = cases[i].from_ns,
+					   .to_ns = cases[i].to_ns};
 
 		CHECK_INT(dw_totals_compute(&w.p, &filter, DWELL_TOTALS_ALL, &w.t), 0);
 		CHECK_INT(w.t.from_ns, cases[i].want_from);
@@ -403,7 +405,8 @@ static struct dw_extreme_values ranges_of_module(const struct world *w, uint32_t
 TEST(extremes_are_known_of_whole_sessions)
 {
 	struct world w;
-	struct dw_filter range = {.by = DWELL_BY_PROCESS, .to_ns = 1000000}, classic = {.by = DWELL_BY_PROCESS, .delimited_intervals = true};
+	struct dw_filter range = {.by = DWELL_BY_PROCESS, .to_ns = 1000000},
+			 classic = {.by = DWELL_BY_PROCESS, .delimited_intervals = true};
 	struct dw_extreme_values r;
 	uint32_t f;
 
@@ -790,14 +793,16 @@ TEST(first_rows_of_a_tree_need_no_others)
 /* Trees that nobody looks at in full have the same values where they have nodes. */
 TEST(pruned_trees_keep_their_values)
 {
-	struct dw_filter small = {.by = DWELL_BY_PROCESS, .focus.min_pct = 5}, hot = {.by = DWELL_BY_PROCESS, .focus.hot_path = true};
+	struct dw_filter small = {.by = DWELL_BY_PROCESS, .focus.min_pct = 5},
+			 hot = {.by = DWELL_BY_PROCESS, .focus.hot_path = true};
 	struct dw_filter below = {.by = DWELL_BY_PROCESS, .focus.root = 3};
 	struct forest t;
 	struct dw_totals all = {0}, some = {0};
 	uint64_t inclusive = 0, expected = 0;
 
 	make_forest(&t, 5);
-	CHECK_INT(dw_totals_compute(&t.p, &each_process, DWELL_TOTALS_NODES | DWELL_TOTALS_FUNCTIONS, &all),
+	CHECK_INT(dw_totals_compute(&t.p, &each_process,
+				    DWELL_TOTALS_NODES | DWELL_TOTALS_FUNCTIONS, &all),
 		  0);
 	for (int i = 0; i < 2; i++) {
 		CHECK_INT(dw_totals_compute(&t.p, i ? &hot : &small, DWELL_TOTALS_NODES, &some), 0);

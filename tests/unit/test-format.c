@@ -304,7 +304,8 @@ static char *summary_of(const struct dw_profile *p, size_t width)
 	char *text = NULL;
 
 	dw_out_init_buffer(&out);
-	if (!dw_totals_compute(p, NULL, DWELL_TOTALS_ALL | DWELL_TOTALS_EXTERNAL | DWELL_TOTALS_HOT, &t) &&
+	if (!dw_totals_compute(p, NULL, DWELL_TOTALS_ALL | DWELL_TOTALS_EXTERNAL | DWELL_TOTALS_HOT,
+			       &t) &&
 	    !print_summary(&out, p, &t, style))
 		text = dw_buf_detach(&out.buf);
 	dw_totals_release(&t);
