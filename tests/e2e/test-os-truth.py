@@ -33,7 +33,7 @@ class Run:
         lines = (line.split() for line in done.stdout.splitlines())
         self.truth = {name: [int(n) for n in numbers] for name, *numbers in lines}
         self.stolen = stolen_ns() - stolen
-        report = context.report("functions")
+        report = context.report("functions", "--by", "process")
         self.facts = report["session"]
         self.pid, = {row["process_id"] for row in report["rows"]
                      if row["function_name"] == "compute"}
