@@ -199,12 +199,14 @@ static int begin_thread(struct dw_track *t, struct dw_tracked_thread *th,
 	return 0;
 }
 
-/* Note what @p has executed, as long as it is there to tell. */
-static int note_command(struct dw_track *t, const struct dw_tracked_process *p)
+/* Note what @p has executed, as long as it is there to tell. Right after an exec the kernel has
+ * nothing to show. */
+static int note_command(struct dw_track *t, struct dw_tracked_process *p)
 {
 	dw_auto(dw_buf) command = DW_BUF_INIT, line = DW_BUF_INIT;
-	int rc = t->modules->offline ? 0 : dw_command_line_read(p->pid, &command, &line);
+	int rc = t->modules->offline ? -ENOENT : dw_command_line_read(p->pid, &command, &line);
 
+	p->command_due = !rc && !command.len;
 	if (rc == -ENOMEM)
 		return rc;
 	return rc || !command.len ? 0
@@ -451,7 +453,11 @@ static int take_comm(struct dw_track *t, const struct dw_perf_record *r)
 	process = dw_processes_get(&t->profile->processes, p->id);
 	if (r->comm.exec || r->tid == r->pid)
 		rc = name_process(t, r, process, name);
-	return rc || !r->comm.exec ? rc : note_command(t, p);
+	if (rc || !r->comm.exec)
+		return rc;
+	/* What ran before does not any more. */
+	rc = dw_process_set_command(t->profile, p->id, "", "");
+	return rc ? rc : note_command(t, p);
 }
 
 static int take_mapping(struct dw_track *t, const struct dw_perf_record *r)
@@ -459,6 +465,8 @@ static int take_mapping(struct dw_track *t, const struct dw_perf_record *r)
 	struct dw_tracked_thread *th;
 	int rc = dw_track_thread(t, r->pid, r->tid, r->time_ns, &th);
 
+	if (!rc && th->process->command_due)
+		rc = note_command(t, th->process);
 	return rc ? rc : dw_track_map(t, th->process, &r->mapping);
 }
 
