@@ -123,7 +123,8 @@ struct dw_profile {
 		0       \
 	}
 
-/* @process is called @command (short) and @line from now on; empty = nobody knows. 0 or -ENOMEM. */
+/* @process goes by @command, which is short, and @line from now on, "" = nobody knows. 0 or
+ * -ENOMEM. */
 int dw_process_set_command(struct dw_profile *p, uint32_t process, const char *command,
 			   const char *line);
 
