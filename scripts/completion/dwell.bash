@@ -24,6 +24,8 @@ _dwell()
         words=$(_dwell_list "$dwell" export Formats)
     elif [[ $previous == --format || $previous == -f ]]; then
         words="table csv json xml"
+    elif [[ $previous == --by ]]; then
+        words="process thread command"
     elif [[ $command == re* && $previous != -* && $COMP_CWORD -gt 2 ]]; then
         words=$(_dwell_list "$dwell" "$command" Views)
     elif [[ $command == import && $COMP_CWORD -eq 2 ]]; then

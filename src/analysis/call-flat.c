@@ -119,9 +119,9 @@ static int limit_edges(const struct dw_flat *f)
 
 /*
  * Of cells, inclusive and exclusive times are measured apart: what probes cost of both is an
- * estimate, so a row could seem to have more than its process, or less than its own. A function
+ * estimate, so a row could seem to have more than its lane, or less than its own. A function
  * that calls itself from two places is found twice on an edge: that has no more than all calls of
- * the callee, and of the caller. Let no row, all of which are of one process, have more than @all.
+ * the callee, and of the caller. Let no row, all of which are of one lane, have more than @all.
  */
 static int limit_all(struct dw_flat *f, const struct dw_call_values *all)
 {
@@ -148,15 +148,15 @@ static int sort_overflow(struct dw_call_flat *f)
 {
 	const struct dw_call_nodes *t = f->nodes;
 
-	f->begin = calloc(t->threads_n + 2ul, sizeof *f->begin);
+	f->begin = calloc(t->lanes.threads_n + 2ul, sizeof *f->begin);
 	if (!f->begin)
 		return -ENOMEM;
 	for (uint32_t id = 1; id < t->n; id++)
 		if (overflows(t, id))
 			f->begin[dw_call_nodes_get(t, id)->thread + 2]++;
-	for (size_t i = 2; i < t->threads_n + 2ul; i++)
+	for (size_t i = 2; i < t->lanes.threads_n + 2ul; i++)
 		f->begin[i] += f->begin[i - 1];
-	f->overflow = malloc((f->begin[t->threads_n + 1] + 1ul) * sizeof *f->overflow);
+	f->overflow = malloc((f->begin[t->lanes.threads_n + 1] + 1ul) * sizeof *f->overflow);
 	for (uint32_t id = 1; id < t->n && f->overflow; id++)
 		if (overflows(t, id))
 			f->overflow[f->begin[dw_call_nodes_get(t, id)->thread + 1]++] = id;
@@ -524,27 +524,27 @@ static int close_statement(struct dw_call_flat *f, uint32_t id)
 	return rc;
 }
 
-/* Do @one with the statements among the overflow nodes of @process. */
-static int each_statement(struct dw_call_flat *f, uint32_t process,
+/* Do @one with the statements among the overflow nodes of @lane. */
+static int each_statement(struct dw_call_flat *f, uint32_t lane,
 			  int (*one)(struct dw_call_flat *f, uint32_t id))
 {
 	const struct dw_call_nodes *t = f->nodes;
 	int rc = 0;
 
-	for (uint32_t i = t->begin[process]; i < t->begin[process + 1]; i++)
+	for (uint32_t i = t->begin[lane]; i < t->begin[lane + 1]; i++)
 		for (uint32_t k = f->begin[t->order[i]]; k < f->begin[t->order[i] + 1]; k++)
 			if (dw_call_nodes_is_line(t, f->overflow[k]))
 				rc |= one(f, f->overflow[k]);
 	return rc ? -ENOMEM : 0;
 }
 
-int dw_call_flat_count(struct dw_call_flat *f, uint32_t process)
+int dw_call_flat_count(struct dw_call_flat *f, uint32_t lane)
 {
 	const struct dw_call_nodes *t = f->nodes;
 	struct dw_call_values all = {0};
-	int rc = each_statement(f, process, count_statement);
+	int rc = each_statement(f, lane, count_statement);
 
-	for (uint32_t i = t->begin[process]; i < t->begin[process + 1] && !rc; i++) {
+	for (uint32_t i = t->begin[lane]; i < t->begin[lane + 1] && !rc; i++) {
 		uint32_t thread = t->order[i];
 
 		dw_call_values_add(&all, &t->sums[thread]);
@@ -553,10 +553,10 @@ int dw_call_flat_count(struct dw_call_flat *f, uint32_t process)
 			rc = count_overflow(f, f->overflow[k]);
 	}
 	if (!rc)
-		rc = each_statement(f, process, close_statement);
+		rc = each_statement(f, lane, close_statement);
 	if (!rc)
 		rc = limit_all(&f->rows, &all);
-	return rc ? rc : dw_flat_put(&f->rows, process);
+	return rc ? rc : dw_flat_put(&f->rows, lane);
 }
 
 void dw_call_flat_release(struct dw_call_flat *f)

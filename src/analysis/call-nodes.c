@@ -14,48 +14,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Threads of one process with the same start routine, or without a known one the same name. */
+/* Threads of one lane that go by the same name, as views give it. */
 static int add_group(struct dw_call_nodes *t, struct dw_pairs *known, uint32_t id)
 {
-	const struct dw_thread *thread = dw_threads_get(&t->profile->threads, id);
-	uint32_t process = t->process[id] == UINT32_MAX ? 0 : t->process[id], index;
-	struct dw_pair key = {UINT64_MAX, 0}; /* of what is no thread */
+	const struct dw_profile *p = t->profile;
+	const struct dw_thread *thread = dw_threads_get(&p->threads, id);
+	const struct dw_function *start =
+		thread ? dw_functions_get(&p->functions, thread->start) : NULL;
+	uint32_t lane = t->lanes.of[id], name = start ? start->name : thread ? thread->name : 0;
+	uint32_t index = dw_pairs_find(known, lane, name);
 
-	if (thread)
-		key = (struct dw_pair){(uint64_t)process << 32 | thread->start,
-				       thread->start ? 0 : thread->name};
-	index = dw_pairs_find(known, key.a, key.b);
 	t->group[id] = index ? index - 1 : (uint32_t)t->row_keys->roots.n;
-	if (index || t->process[id] == UINT32_MAX)
+	if (index || lane == UINT32_MAX)
 		return 0;
-	if (!dw_pairs_add(known, key.a, key.b))
+	if (!dw_pairs_add(known, lane, name))
 		return -ENOMEM;
 	return dw_vec_push(&t->row_keys->roots, id);
 }
 
-static int select_threads(struct dw_call_nodes *t)
+static int group_threads(struct dw_call_nodes *t)
 {
 	struct dw_pairs known = {0};
 	int rc = 0;
 
-	dw_select_threads(t->profile, t->filter, t->process);
-	for (uint32_t id = 0; id < t->threads_n && !rc; id++)
+	for (uint32_t id = 0; id < t->lanes.threads_n && !rc; id++)
 		rc = add_group(t, &known, id);
 	dw_pairs_release(&known);
 	return rc;
 }
 
-/* A counting sort of the threads that pass by process. */
+/* A counting sort of the threads that pass by lane. */
 static void sort_threads(struct dw_call_nodes *t)
 {
-	for (uint32_t id = 0; id < t->threads_n; id++)
-		if (t->process[id] != UINT32_MAX)
-			t->begin[t->process[id] + 2]++;
-	for (uint32_t i = 2; i < t->processes_n + 2; i++)
+	const struct dw_lanes *l = &t->lanes;
+
+	for (uint32_t id = 0; id < l->threads_n; id++)
+		if (l->of[id] != UINT32_MAX)
+			t->begin[l->of[id] + 2]++;
+	for (uint32_t i = 2; i < l->n + 2; i++)
 		t->begin[i] += t->begin[i - 1];
-	for (uint32_t id = 0; id < t->threads_n; id++)
-		if (t->process[id] != UINT32_MAX)
-			t->order[t->begin[t->process[id] + 1]++] = id;
+	for (uint32_t id = 0; id < l->threads_n; id++)
+		if (l->of[id] != UINT32_MAX)
+			t->order[t->begin[l->of[id] + 1]++] = id;
 }
 
 /* Where each node's deltas are. Deltas that stand in the order of nodes need no list. */
@@ -174,7 +174,7 @@ static void select_nodes(struct dw_call_nodes *t)
 		const struct dw_call_node *node = dw_call_nodes_get(t, id);
 		struct dw_call_values own;
 
-		if (node->thread >= t->threads_n || t->process[node->thread] == UINT32_MAX)
+		if (node->thread >= t->lanes.threads_n || t->lanes.of[node->thread] == UINT32_MAX)
 			continue;
 		t->state[id] = DWELL_CALL_SELECTED;
 		if (counts(t, node))
@@ -188,15 +188,14 @@ static void select_nodes(struct dw_call_nodes *t)
 
 static int allocate(struct dw_call_nodes *t)
 {
-	size_t n = t->n, threads = t->threads_n, processes = t->processes_n;
+	size_t n = t->n, threads = t->lanes.threads_n;
 
 	t->state = calloc(n, sizeof *t->state);
-	t->process = calloc(threads, sizeof *t->process);
 	t->group = calloc(threads, sizeof *t->group);
 	t->sums = calloc(threads, sizeof *t->sums);
-	t->begin = calloc(processes + 2, sizeof *t->begin);
+	t->begin = calloc(t->lanes.n + 2ul, sizeof *t->begin);
 	t->order = calloc(threads, sizeof *t->order);
-	return t->state && t->process && t->group && t->sums && t->begin && t->order ? 0 : -ENOMEM;
+	return t->state && t->group && t->sums && t->begin && t->order ? 0 : -ENOMEM;
 }
 
 int dw_call_nodes_init(struct dw_call_nodes *t, const struct dw_profile *p,
@@ -204,12 +203,10 @@ int dw_call_nodes_init(struct dw_call_nodes *t, const struct dw_profile *p,
 {
 	*t = (struct dw_call_nodes){.profile = p, .filter = filter, .row_keys = row_keys};
 	t->n = dw_calls_count(&p->calls) + 1;
-	t->threads_n = dw_threads_count(&p->threads) + 1;
-	t->processes_n = dw_processes_count(&p->processes) + 1;
 	if (p->calls.deltas.n >= UINT32_MAX)
 		return DWELL_ERR_LIMIT;
-	if (allocate(t) || select_threads(t) || sort_deltas(t) ||
-	    dw_slices_init(&t->slices, &p->calls, filter))
+	if (dw_lanes_init(&t->lanes, p, filter) || allocate(t) || group_threads(t) ||
+	    sort_deltas(t) || dw_slices_init(&t->slices, &p->calls, filter))
 		return -ENOMEM;
 	sort_threads(t);
 	select_nodes(t);
@@ -222,7 +219,7 @@ void dw_call_nodes_release(struct dw_call_nodes *t)
 	free(t->first);
 	free(t->deltas);
 	dw_slices_release(&t->slices);
-	free(t->process);
+	dw_lanes_release(&t->lanes);
 	free(t->group);
 	free(t->sums);
 	free(t->begin);
@@ -241,12 +238,12 @@ static bool is_path(const struct dw_call_nodes *t, uint32_t id)
 static void mark(struct dw_call_tree *c)
 {
 	const struct dw_call_nodes *t = c->nodes;
-	uint32_t threads = t->processes_n, nodes = threads + t->threads_n;
+	uint32_t threads = t->lanes.n, nodes = threads + t->lanes.threads_n;
 
-	for (uint32_t id = 0; id < t->processes_n; id++)
+	for (uint32_t id = 0; id < t->lanes.n; id++)
 		c->cct.parent[id] = DWELL_CCT_NONE;
-	for (uint32_t id = 0; id < t->threads_n; id++)
-		c->cct.parent[threads + id] = t->process[id];
+	for (uint32_t id = 0; id < t->lanes.threads_n; id++)
+		c->cct.parent[threads + id] = t->lanes.of[id];
 	for (uint32_t id = 1; id < t->n; id++) {
 		uint32_t parent;
 
@@ -265,16 +262,16 @@ static uint32_t about_of(const struct dw_call_nodes *t, uint32_t id)
 	return dw_call_nodes_is_line(t, id) ? (uint32_t)DWELL_CCT_STATEMENT : dw_call_callee(t, id);
 }
 
-/* Note where processes and threads stand. */
+/* Note where lanes and threads stand. */
 static void add_tasks(struct dw_call_tree *c)
 {
 	const struct dw_call_nodes *t = c->nodes;
 
-	for (uint32_t id = 0; id < t->processes_n + t->threads_n; id++) {
+	for (uint32_t id = 0; id < t->lanes.n + t->lanes.threads_n; id++) {
 		bool has = dw_cct_has(&c->cct, id);
 		uint32_t p = has ? c->cct.position[id] : (uint32_t)DWELL_CCT_NONE;
 
-		*(id < t->processes_n ? &c->process[id] : &c->thread[id - t->processes_n]) = p;
+		*(id < t->lanes.n ? &c->lane[id] : &c->thread[id - t->lanes.n]) = p;
 		if (has)
 			c->cct.about[p] = DWELL_CCT_THREAD;
 	}
@@ -287,7 +284,7 @@ static int add_nodes(struct dw_call_tree *c, const struct dw_amounts *like)
 	enum { AHEAD = 16 };
 	const struct dw_call_nodes *t = c->nodes;
 	struct dw_cct *cct = &c->cct;
-	uint32_t nodes = t->processes_n + t->threads_n;
+	uint32_t nodes = t->lanes.n + t->lanes.threads_n;
 	int rc = 0;
 
 	for (uint32_t id = 1; id < t->n && !rc; id++) {
@@ -312,15 +309,15 @@ static int add_nodes(struct dw_call_tree *c, const struct dw_amounts *like)
 int dw_call_tree_init(struct dw_call_tree *c, const struct dw_call_nodes *nodes,
 		      const struct dw_amounts *like)
 {
-	uint64_t n = (uint64_t)nodes->processes_n + nodes->threads_n + nodes->n;
+	uint64_t n = (uint64_t)nodes->lanes.n + nodes->lanes.threads_n + nodes->n;
 	int rc;
 
 	*c = (struct dw_call_tree){.nodes = nodes};
 	if (n >= DWELL_CCT_STATEMENT)
 		return DWELL_ERR_LIMIT;
-	c->process = malloc(nodes->processes_n * sizeof *c->process);
-	c->thread = malloc(nodes->threads_n * sizeof *c->thread);
-	if (!c->process || !c->thread || dw_cct_init(&c->cct, (uint32_t)n, like))
+	c->lane = malloc(nodes->lanes.n * sizeof *c->lane);
+	c->thread = malloc(nodes->lanes.threads_n * sizeof *c->thread);
+	if (!c->lane || !c->thread || dw_cct_init(&c->cct, (uint32_t)n, like))
 		return -ENOMEM;
 	mark(c);
 	rc = dw_cct_order(&c->cct);
@@ -337,7 +334,7 @@ int dw_call_tree_init(struct dw_call_tree *c, const struct dw_call_nodes *nodes,
 void dw_call_tree_release(struct dw_call_tree *c)
 {
 	dw_cct_release(&c->cct);
-	free(c->process);
+	free(c->lane);
 	free(c->thread);
 	*c = (struct dw_call_tree){0};
 }

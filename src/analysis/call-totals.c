@@ -15,20 +15,21 @@
  */
 #include "analysis/calls.h"
 
+#include "analysis/hot-rows.h"
 #include "analysis/tree.h"
 #include "base/map.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* Where the rows are: process << 32 | id -> index + 1 */
+/* Where the rows are: lane << 32 | id -> index + 1 */
 struct row_map {
 	struct dw_map functions, modules;
 };
 
-static uint64_t row_key(uint32_t process, uint32_t id)
+static uint64_t row_key(uint32_t lane, uint32_t id)
 {
-	return (uint64_t)process << 32 | id;
+	return (uint64_t)lane << 32 | id;
 }
 
 static int find_rows(const struct dw_totals *t, struct row_map *rows)
@@ -37,10 +38,10 @@ static int find_rows(const struct dw_totals *t, struct row_map *rows)
 	int rc = 0;
 
 	dw_vec_each(f, &t->functions)
-		rc = rc ? rc : dw_map_put(&rows->functions, row_key(f->process, f->function), ++at);
+		rc = rc ? rc : dw_map_put(&rows->functions, row_key(f->lane, f->function), ++at);
 	at = 0;
 	dw_vec_each(m, &t->modules)
-		rc = rc ? rc : dw_map_put(&rows->modules, row_key(m->process, m->module), ++at);
+		rc = rc ? rc : dw_map_put(&rows->modules, row_key(m->lane, m->module), ++at);
 	return rc;
 }
 
@@ -92,30 +93,30 @@ static void fit_sums(struct dw_totals *t, uint32_t extremes, uint32_t amounts)
 }
 
 /* The row + 1 of @function, 0 = none. */
-static uint32_t row_of(const struct row_map *rows, uint32_t process, uint32_t function)
+static uint32_t row_of(const struct row_map *rows, uint32_t lane, uint32_t function)
 {
 	return dw_map_get(&rows->functions,
-			  row_key(process, function ? function : (uint32_t)DWELL_FUNCTION_UNKNOWN));
+			  row_key(lane, function ? function : (uint32_t)DWELL_FUNCTION_UNKNOWN));
 }
 
 static int add_extremes(const struct dw_call_nodes *t, const struct row_map *rows,
 			const struct dw_call_extremes *e, struct dw_totals *ret)
 {
-	uint32_t process = e->thread < t->threads_n ? t->process[e->thread] : UINT32_MAX;
+	uint32_t lane = e->thread < t->lanes.threads_n ? t->lanes.of[e->thread] : UINT32_MAX;
 	static const struct dw_range_ns none = DWELL_RANGE_NONE;
 	struct dw_extreme_values values = e->values;
 	uint32_t row;
 	int rc;
 
-	if (process == UINT32_MAX)
+	if (lane == UINT32_MAX)
 		return 0;
 	if (t->filter->delimited_intervals)
 		values.application_inclusive = values.application_exclusive = none;
-	row = row_of(rows, process, dw_call_function_at(t, e->entry));
+	row = row_of(rows, lane, dw_call_function_at(t, e->entry));
 	rc = row ? widen(ret, &ret->functions.v[row - 1].extremes, &values) : 0;
 	if (rc)
 		return rc;
-	row = dw_map_get(&rows->modules, row_key(process, dw_call_module_at(t, e->entry)));
+	row = dw_map_get(&rows->modules, row_key(lane, dw_call_module_at(t, e->entry)));
 	return row ? widen(ret, &ret->modules.v[row - 1].extremes, &values) : 0;
 }
 
@@ -140,20 +141,59 @@ static bool says_more(const struct dw_call_disabled *more, const struct dw_call_
 	       (known->flags & DWELL_DISABLED_IN_PART && !(more->flags & DWELL_DISABLED_IN_PART));
 }
 
-static void add_disabled(const struct dw_call_nodes *t, const struct row_map *rows,
-			 struct dw_totals *ret)
+/* @m is about @function in @lane. */
+static void note_disabled(const struct row_map *rows, uint32_t lane, uint32_t function,
+			  const struct dw_call_disabled *m, const struct dw_calls *calls,
+			  struct dw_totals *ret)
 {
-	__auto_type disabled = &t->profile->calls.disabled;
+	uint32_t row = row_of(rows, lane, function), *at;
 
-	dw_vec_each(m, disabled) {
+	if (!row)
+		return;
+	at = &ret->functions.v[row - 1].disabled_at;
+	if (says_more(m, *at ? &calls->disabled.v[*at - 1] : NULL))
+		*at = (uint32_t)(m - calls->disabled.v) + 1;
+}
+
+/* Threads by their processes, as linked lists of ids + 1. */
+struct chains {
+	uint32_t *first; /* by process id */
+	uint32_t *next;	 /* by thread id */
+};
+
+static int link_threads(const struct dw_lanes *l, struct chains *ret)
+{
+	ret->first = calloc(dw_processes_count(&l->profile->processes) + 1ul, sizeof *ret->first);
+	ret->next = calloc(l->threads_n, sizeof *ret->next);
+	if (!ret->first || !ret->next)
+		return -ENOMEM;
+	for (uint32_t id = l->threads_n; id--;)
+		if (l->of[id] != UINT32_MAX) {
+			ret->next[id] = ret->first[l->process[id]];
+			ret->first[l->process[id]] = id + 1;
+		}
+	return 0;
+}
+
+/* All threads of a process are in one lane, unless each has its own. */
+static int add_disabled(const struct dw_call_nodes *t, const struct row_map *rows,
+			struct dw_totals *ret)
+{
+	const struct dw_calls *calls = &t->profile->calls;
+	struct chains threads = {0};
+	int rc = link_threads(&t->lanes, &threads);
+
+	dw_vec_each(m, &calls->disabled) {
 		uint32_t function = dw_call_function_at(t, m->entry);
-		uint32_t row = function ? row_of(rows, m->process, function) : 0;
-		uint32_t *disabled_at = row ? &ret->functions.v[row - 1].disabled_at : NULL;
+		uint32_t thread = rc || !function ? 0 : threads.first[m->process];
 
-		if (disabled_at &&
-		    says_more(m, *disabled_at ? &disabled->v[*disabled_at - 1] : NULL))
-			*disabled_at = (uint32_t)(m - disabled->v) + 1;
+		for (; thread;
+		     thread = t->lanes.by == DWELL_BY_THREAD ? threads.next[thread - 1] : 0)
+			note_disabled(rows, t->lanes.of[thread - 1], function, m, calls, ret);
 	}
+	free(threads.first);
+	free(threads.next);
+	return rc;
 }
 
 /*
@@ -173,7 +213,7 @@ static int add_extras(const struct dw_call_nodes *t, struct dw_totals *ret)
 		return 0;
 	rc = find_rows(ret, &rows);
 	if (!rc)
-		add_disabled(t, &rows, ret);
+		rc = add_disabled(t, &rows, ret);
 	if (!rc && has_extremes)
 		rc = add_all_extremes(t, &rows, ret);
 	dw_map_release(&rows.functions);
@@ -194,25 +234,25 @@ static uint32_t put_sum(struct dw_totals *ret, const struct dw_call_values *sum)
 }
 
 /* All processes and threads, with or without calls. Number 0 (unknown) only with some. */
-static int count_tasks(const struct dw_call_nodes *t, struct dw_totals *ret)
+static int put_tasks(const struct dw_call_nodes *t, const struct dw_call_values *processes,
+		     struct dw_totals *ret)
 {
-	if (dw_vec_reserve(&ret->threads, t->threads_n) ||
-	    dw_vec_reserve(&ret->processes, t->processes_n))
-		return -ENOMEM;
-	for (uint32_t id = 0; id < t->processes_n; id++) {
-		struct dw_process_total row = {.process = id};
-		struct dw_call_values sum = {0};
+	uint32_t processes_n = dw_processes_count(&t->profile->processes) + 1;
 
-		for (uint32_t i = t->begin[id]; i < t->begin[id + 1]; i++)
-			dw_call_values_add(&sum, &t->sums[t->order[i]]);
-		if (!id && !sum.elapsed_ns)
+	if (dw_vec_reserve(&ret->threads, t->lanes.threads_n) ||
+	    dw_vec_reserve(&ret->processes, processes_n))
+		return -ENOMEM;
+	for (uint32_t id = 0; id < processes_n; id++) {
+		struct dw_process_total row = {.process = id};
+
+		if (!id && !processes[id].elapsed_ns)
 			continue;
-		row.amounts = put_sum(ret, &sum);
+		row.amounts = put_sum(ret, &processes[id]);
 		if (row.amounts == UINT32_MAX)
 			return -ENOMEM;
 		ret->processes.v[ret->processes.n++] = row;
 	}
-	for (uint32_t id = 0; id < t->threads_n; id++) {
+	for (uint32_t id = 0; id < t->lanes.threads_n; id++) {
 		struct dw_thread_total row = {.thread = id};
 
 		if (!id && !t->sums[id].elapsed_ns)
@@ -225,25 +265,40 @@ static int count_tasks(const struct dw_call_nodes *t, struct dw_totals *ret)
 	return 0;
 }
 
-static uint32_t count_seen(const struct dw_call_nodes *t)
+static int count_tasks(const struct dw_call_nodes *t, struct dw_totals *ret)
 {
-	uint32_t seen = 0;
+	struct dw_call_values *processes =
+		calloc(dw_processes_count(&t->profile->processes) + 1ul, sizeof *processes);
+	int rc = processes ? 0 : -ENOMEM;
 
-	for (uint32_t id = 0; id < t->processes_n; id++) {
-		bool has = false;
+	for (uint32_t id = 0; id < t->lanes.threads_n && !rc; id++)
+		if (t->lanes.of[id] != UINT32_MAX)
+			dw_call_values_add(&processes[t->lanes.process[id]], &t->sums[id]);
+	if (!rc)
+		rc = put_tasks(t, processes, ret);
+	free(processes);
+	return rc;
+}
 
-		for (uint32_t i = t->begin[id]; i < t->begin[id + 1]; i++)
-			has |= t->sums[t->order[i]].elapsed_ns || t->sums[t->order[i]].calls;
-		seen += has;
-	}
-	return seen;
+/* Say what the lanes are. */
+static int put_lanes(const struct dw_call_nodes *t, struct dw_totals *ret)
+{
+	bool *has = calloc(t->lanes.threads_n, sizeof *has);
+	int rc = has ? 0 : -ENOMEM;
+
+	for (uint32_t id = 0; id < t->lanes.threads_n && !rc; id++)
+		has[id] = t->sums[id].elapsed_ns || t->sums[id].calls;
+	if (!rc)
+		rc = dw_lanes_put(&t->lanes, has, ret);
+	free(has);
+	return rc;
 }
 
 static int sum_all(const struct dw_call_nodes *t, unsigned parts, struct dw_totals *ret)
 {
 	struct dw_call_values sum = {0};
 
-	for (uint32_t id = 0; id < t->threads_n; id++)
+	for (uint32_t id = 0; id < t->lanes.threads_n; id++)
 		dw_call_values_add(&sum, &t->sums[id]);
 	if (put_sum(ret, &sum) == UINT32_MAX)
 		return -ENOMEM;
@@ -254,7 +309,8 @@ static int sum_all(const struct dw_call_nodes *t, unsigned parts, struct dw_tota
 		ret->to_ns = t->slices.to_ns;
 		ret->delimited_intervals = t->filter->delimited_intervals;
 	}
-	ret->processes_seen = count_seen(t);
+	if (put_lanes(t, ret))
+		return -ENOMEM;
 	return parts & DWELL_TOTALS_TASKS ? count_tasks(t, ret) : 0;
 }
 
@@ -264,7 +320,7 @@ static int count_flat(const struct dw_call_tree *c, unsigned parts, struct dw_to
 	struct dw_call_flat flat;
 	int rc = dw_call_flat_init(&flat, c, parts, ret);
 
-	for (uint32_t id = 0; id < t->processes_n && !rc; id++)
+	for (uint32_t id = 0; id < t->lanes.n && !rc; id++)
 		if (t->begin[id] < t->begin[id + 1])
 			rc = dw_call_flat_count(&flat, id);
 	dw_call_flat_release(&flat);
@@ -277,9 +333,9 @@ static int build_tree(const struct dw_call_tree *c, struct dw_totals *ret)
 	struct dw_tree *tree = NULL;
 	int rc = dw_tree_new(&c->cct, t->row_keys, &t->filter->focus, &tree);
 
-	for (uint32_t id = 0; id < t->processes_n && !rc; id++)
-		if (c->process[id] != DWELL_CCT_NONE)
-			rc = dw_tree_build(tree, c->process[id], id, ret);
+	for (uint32_t id = 0; id < t->lanes.n && !rc; id++)
+		if (c->lane[id] != DWELL_CCT_NONE)
+			rc = dw_tree_build(tree, c->lane[id], id, ret);
 	dw_tree_free(tree);
 	return rc;
 }
@@ -287,7 +343,7 @@ static int build_tree(const struct dw_call_tree *c, struct dw_totals *ret)
 static int count_paths(const struct dw_call_nodes *t, unsigned parts, struct dw_totals *ret)
 {
 	const unsigned not_flat = DWELL_TOTALS_NODES | DWELL_TOTALS_TASKS | DWELL_TOTALS_SLOWEST |
-				  DWELL_TOTALS_EXTERNAL;
+				  DWELL_TOTALS_EXTERNAL | DWELL_TOTALS_HOT;
 	struct dw_call_tree tree = {0};
 	int rc = 0;
 
@@ -384,7 +440,7 @@ static int list_slowest(const struct dw_call_nodes *t, struct dw_totals *ret)
 
 		if (!passes(t, slow))
 			continue;
-		row.process = t->process[dw_call_nodes_get(t, slow->node)->thread];
+		row.process = t->lanes.process[dw_call_nodes_get(t, slow->node)->thread];
 		row.function =
 			dw_row_keys_function(t->row_keys, dw_call_callee(t, slow->node), &thread);
 		row.amounts = put_amounts(slow, ret);
@@ -407,6 +463,10 @@ int dw_call_totals_compute(const struct dw_profile *p, const struct dw_filter *f
 		rc = sum_all(&nodes, parts, ret);
 	if (!rc)
 		rc = count_paths(&nodes, parts, ret);
+	if (!rc && parts & DWELL_TOTALS_HOT) {
+		dw_hot_rows_find(ret);
+		rc = dw_hot_rows_spread_calls(&nodes, ret);
+	}
 	if (!rc && parts & DWELL_TOTALS_SLOWEST)
 		rc = list_slowest(&nodes, ret);
 	if (!rc && parts & DWELL_TOTALS_EXTERNAL)

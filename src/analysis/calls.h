@@ -12,6 +12,7 @@
 #include "analysis/cct.h"
 #include "analysis/filter.h"
 #include "analysis/flat.h"
+#include "analysis/lanes.h"
 #include "analysis/row-keys.h"
 #include "analysis/totals.h"
 #include "model/profile.h"
@@ -35,14 +36,12 @@ struct dw_call_nodes {
 	 * first[id] .. itself; without both the profile has sums. */
 	uint32_t *first, *deltas;
 	struct dw_slices slices;
+	struct dw_lanes lanes;
 	/* By thread id, 0 included. */
-	uint32_t threads_n;
-	uint32_t *process;	     /* process id; UINT32_MAX = filtered out */
-	uint32_t *group;	     /* threads of one process and one start routine are a root
-				      * row: its index in row_keys->roots */
+	uint32_t *group;	     /* threads of one lane and one name are a root row: its index
+				      * in row_keys->roots */
 	struct dw_call_values *sums; /* of all that counts */
-	/* Thread ids by process: order[begin[process]] .. order[begin[process + 1]] */
-	uint32_t processes_n;
+	/* Thread ids by lane: order[begin[lane]] .. order[begin[lane + 1]] */
 	uint32_t *begin, *order;
 };
 
@@ -130,19 +129,19 @@ static inline uint32_t dw_call_callee(const struct dw_call_nodes *t, uint32_t id
 	}
 	if (node->flags & DWELL_CALL_ROOT)
 		return dw_row_keys_none(t->row_keys) +
-		       t->group[node->thread < t->threads_n ? node->thread : 0];
+		       t->group[node->thread < t->lanes.threads_n ? node->thread : 0];
 	if (node->flags & DWELL_CALL_TRUNCATED)
 		return dw_row_keys_truncated(t->row_keys);
 	return dw_call_function_at(t, node->entry);
 }
 
-/* The calling context tree of all calls that pass: processes, below them their threads, below these
+/* The calling context tree of all calls that pass: lanes, below them their threads, below these
  * their nodes. */
 struct dw_call_tree {
 	const struct dw_call_nodes *nodes;
-	struct dw_cct cct; /* ids of paths: processes, then threads, then nodes */
-	/* Positions of processes and threads, by their ids; DWELL_CCT_NONE = without calls. */
-	uint32_t *process, *thread;
+	struct dw_cct cct; /* ids of paths: lanes, then threads, then nodes */
+	/* Positions of lanes and threads, by their ids; DWELL_CCT_NONE = without calls. */
+	uint32_t *lane, *thread;
 };
 
 /* Make the tree of @nodes (borrowed), with amounts as @like stores them. 0; -ENOMEM;
@@ -150,16 +149,16 @@ struct dw_call_tree {
 int dw_call_tree_init(struct dw_call_tree *c, const struct dw_call_nodes *nodes,
 		      const struct dw_amounts *like);
 
-/* The node at position @p, which is none of a process or of a thread. */
+/* The node at position @p, which is none of a lane or of a thread. */
 static inline uint32_t dw_call_tree_node(const struct dw_call_tree *c, uint32_t p)
 {
-	return c->cct.id[p] - c->nodes->processes_n - c->nodes->threads_n;
+	return c->cct.id[p] - c->nodes->lanes.n - c->nodes->lanes.threads_n;
 }
 
 /* Free everything. */
 void dw_call_tree_release(struct dw_call_tree *c);
 
-/* Functions, modules, edges, lines and instructions, process by process. */
+/* Functions, modules, edges, lines and instructions, lane by lane. */
 struct dw_call_flat {
 	const struct dw_call_nodes *nodes;
 	const struct dw_call_tree *tree;
@@ -173,8 +172,8 @@ struct dw_call_flat {
 int dw_call_flat_init(struct dw_call_flat *f, const struct dw_call_tree *tree, unsigned parts,
 		      struct dw_totals *out);
 
-/* Count the threads of @process and append its rows. 0 or -ENOMEM. */
-int dw_call_flat_count(struct dw_call_flat *f, uint32_t process);
+/* Count the threads of @lane and append its rows. 0 or -ENOMEM. */
+int dw_call_flat_count(struct dw_call_flat *f, uint32_t lane);
 
 /* Free everything. */
 void dw_call_flat_release(struct dw_call_flat *f);

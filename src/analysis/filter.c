@@ -438,9 +438,9 @@ bool dw_select_stack(const struct dw_profile *p, const struct dw_filter *filter,
 }
 
 uint64_t dw_extra_passing(const struct dw_profile *p, const struct dw_filter *filter,
-			  const uint32_t *process, const struct dw_extra *x)
+			  const uint32_t *lane, const struct dw_extra *x)
 {
-	if (x->thread > dw_threads_count(&p->threads) || process[x->thread] == UINT32_MAX ||
+	if (x->thread > dw_threads_count(&p->threads) || lane[x->thread] == UINT32_MAX ||
 	    (filter->modules && !dw_select_stack(p, filter, x->stack)))
 		return 0;
 	return dw_extra_within(x, filter->from_ns, filter->to_ns);

@@ -78,10 +78,10 @@ void dw_select_threads(const struct dw_profile *p, const struct dw_filter *filte
 /* Whether the innermost frame of @stack lies in one of the filter's modules. */
 bool dw_select_stack(const struct dw_profile *p, const struct dw_filter *filter, uint32_t stack);
 
-/* How much of @x passes @filter, 0 = nothing. @process: by thread id, as
- * dw_select_threads() gives it. */
+/* How much of @x passes @filter, 0 = nothing. @lane: by thread id, UINT32_MAX = the filter leaves
+ * the thread out. */
 uint64_t dw_extra_passing(const struct dw_profile *p, const struct dw_filter *filter,
-			  const uint32_t *process, const struct dw_extra *x);
+			  const uint32_t *lane, const struct dw_extra *x);
 
 struct dw_slices {
 	uint8_t *passes;	 /* by slice: 1 = counts */

@@ -1,7 +1,7 @@
 /*
  * Flat totals; see flat.h.
  *
- * Every path of the process is visited once, depth first. A row is given what lies at or below a
+ * Every path of the lane is visited once, depth first. A row is given what lies at or below a
  * path where it appears on it for the first time: what lies below is inside that already, so
  * recursion counts once, and the time is that of the distinct paths, not of the samples.
  *
@@ -297,13 +297,13 @@ static void clear(struct dw_flat_rows *rows)
 	rows->seen.n = 0;
 }
 
-static void put_functions(struct dw_flat *f, uint32_t process)
+static void put_functions(struct dw_flat *f, uint32_t lane)
 {
 	struct dw_totals *out = f->out;
 
 	dw_vec_each(id, &f->functions.seen) {
 		struct dw_flat_row *at = &f->functions.v[*id];
-		struct dw_function_total row = {.process = process, .amounts = at->amounts - 1};
+		struct dw_function_total row = {.lane = lane, .amounts = at->amounts - 1};
 
 		row.function = dw_row_keys_function(f->row_keys, *id, &row.thread);
 		at->place = (uint32_t)out->functions.n;
@@ -311,13 +311,13 @@ static void put_functions(struct dw_flat *f, uint32_t process)
 	}
 }
 
-static void put_modules(struct dw_flat *f, uint32_t process)
+static void put_modules(struct dw_flat *f, uint32_t lane)
 {
 	struct dw_totals *out = f->out;
 
 	dw_vec_each(id, &f->modules.seen)
 		out->modules.v[out->modules.n++] = (struct dw_module_total){
-			.process = process,
+			.lane = lane,
 			.module = *id == f->row_keys->modules_n ? (uint32_t)DWELL_MODULE_ROOT : *id,
 			.amounts = f->modules.v[*id].amounts - 1};
 }
@@ -328,7 +328,7 @@ static uint32_t place_of(const struct dw_flat_rows *rows, uint32_t id, uint32_t 
 	return rows->ids_n && rows->v[id].amounts ? rows->v[id].place : none;
 }
 
-static void put_lines(struct dw_flat *f, uint32_t process)
+static void put_lines(struct dw_flat *f, uint32_t lane)
 {
 	struct dw_totals *out = f->out;
 
@@ -336,7 +336,7 @@ static void put_lines(struct dw_flat *f, uint32_t process)
 		struct dw_line_total row = f->row_keys->lines.v[*id];
 		bool unknown = row.function == (uint32_t)DWELL_FUNCTION_UNKNOWN;
 
-		row.process = process;
+		row.lane = lane;
 		row.function_row = place_of(&f->functions, unknown ? 0 : row.function, UINT32_MAX);
 		row.is_site = f->line_flags && !(f->line_flags[*id] & DWELL_LINE_MEASURED);
 		row.amounts = f->lines.v[*id].amounts - 1;
@@ -347,7 +347,7 @@ static void put_lines(struct dw_flat *f, uint32_t process)
 	}
 }
 
-static void put_instructions(struct dw_flat *f, uint32_t process)
+static void put_instructions(struct dw_flat *f, uint32_t lane)
 {
 	const struct dw_row_keys *s = f->row_keys;
 	struct dw_totals *out = f->out;
@@ -356,14 +356,14 @@ static void put_instructions(struct dw_flat *f, uint32_t process)
 		uint32_t line = s->line ? s->line[s->first[*frame]] : 0;
 
 		out->instructions.v[out->instructions.n++] = (struct dw_instruction_total){
-			.process = process,
+			.lane = lane,
 			.frame = *frame,
 			.line_row = place_of(&f->lines, line, 0),
 			.amounts = f->instructions.v[*frame].amounts - 1};
 	}
 }
 
-static void put_edges(struct dw_flat *f, uint32_t process)
+static void put_edges(struct dw_flat *f, uint32_t lane)
 {
 	struct dw_totals *out = f->out;
 	uint32_t thread;
@@ -372,7 +372,7 @@ static void put_edges(struct dw_flat *f, uint32_t process)
 		struct dw_flat_edge key = f->keys.v[*id];
 
 		out->edges.v[out->edges.n++] = (struct dw_edge_total){
-			.process = process,
+			.lane = lane,
 			.caller = key.caller == dw_row_keys_none(f->row_keys)
 					  ? 0
 					  : dw_row_keys_function(f->row_keys, key.caller, &thread),
@@ -381,7 +381,7 @@ static void put_edges(struct dw_flat *f, uint32_t process)
 	}
 }
 
-int dw_flat_put(struct dw_flat *f, uint32_t process)
+int dw_flat_put(struct dw_flat *f, uint32_t lane)
 {
 	struct dw_totals *out = f->out;
 
@@ -391,11 +391,11 @@ int dw_flat_put(struct dw_flat *f, uint32_t process)
 	    dw_vec_reserve(&out->instructions, f->instructions.seen.n) ||
 	    dw_vec_reserve(&out->edges, f->edges.seen.n))
 		return -ENOMEM;
-	put_functions(f, process);
-	put_modules(f, process);
-	put_lines(f, process);
-	put_instructions(f, process);
-	put_edges(f, process);
+	put_functions(f, lane);
+	put_modules(f, lane);
+	put_lines(f, lane);
+	put_instructions(f, lane);
+	put_edges(f, lane);
 	clear(&f->functions);
 	clear(&f->modules);
 	clear(&f->lines);

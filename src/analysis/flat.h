@@ -1,5 +1,5 @@
 /*
- * Flat totals of one process: functions, modules, edges, lines and instructions, from one walk over
+ * Flat totals of one lane: functions, modules, edges, lines and instructions, from one walk over
  * its calling context tree.
  *
  * A walk asks for the rows that a path is about and lets each join it: what lies at or below the
@@ -135,8 +135,8 @@ int dw_flat_add_part(struct dw_flat *f, uint32_t frame, uint32_t above, unsigned
 /* Walk the tree, which is one of stacks. 0 or -ENOMEM. */
 int dw_flat_walk_stacks(struct dw_flat *f);
 
-/* Append the rows to their arrays of totals, as those of @process. 0 or -ENOMEM. */
-int dw_flat_put(struct dw_flat *f, uint32_t process);
+/* Append the rows to their arrays of totals, as those of @lane. 0 or -ENOMEM. */
+int dw_flat_put(struct dw_flat *f, uint32_t lane);
 
 /* Free everything. */
 void dw_flat_release(struct dw_flat *f);

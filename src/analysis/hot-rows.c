@@ -1,176 +1,225 @@
 /*
- * Functions and types of all processes together; see hot-rows.h. What decides is summed up for all
- * first, the rest for the few that are shown. Types are the same when their names are.
+ * The rows that matter most; see hot-rows.h. They are few: each has a bit, so one pass over all
+ * stacks, then one over what was measured, tell which processes have which of them.
  */
 #include "analysis/hot-rows.h"
 
-#include "base/map.h"
 #include "base/vec.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What is to be found, and where. */
 struct search {
-	const struct dw_profile *profile;
 	const struct dw_totals *totals;
 	bool of_types;
 	enum dw_measure by;
 };
 
-/* The rows of one function, or of one type. */
-struct group {
-	uint32_t row; /* the first */
-	uint32_t processes;
-	struct dw_values key; /* what decides */
-};
-
-struct groups {
-	DW_VEC(struct group) rows;
-	struct dw_map by_key; /* index + 1 */
-};
-
-static size_t count_rows(const struct search *s)
-{
-	return s->of_types ? s->totals->types.n : s->totals->functions.n;
-}
-
-static uint32_t amounts_of(const struct search *s, size_t row)
-{
-	return s->of_types ? s->totals->types.v[row].amounts : s->totals->functions.v[row].amounts;
-}
-
-/* What rows of one function, or type, have in common. */
-static uint64_t key_of(const struct search *s, size_t row)
-{
-	const struct dw_profile *p = s->profile;
-	const struct dw_function_total *f;
-	const struct dw_alloc_type *type;
-	const struct dw_thread *thread;
-	const struct dw_function *start;
-
-	if (s->of_types) {
-		type = dw_allocations_get_type(&p->allocations, s->totals->types.v[row].type);
-		return type ? type->name : 0;
-	}
-	f = &s->totals->functions.v[row];
-	if (f->function != (uint32_t)DWELL_FUNCTION_ROOT)
-		return f->function;
-	thread = dw_threads_get(&p->threads, f->thread);
-	start = thread ? dw_functions_get(&p->functions, thread->start) : NULL;
-	return (uint64_t)1 << 32 | (start ? start->name : thread ? thread->name : 0);
-}
-
-static int group_rows(const struct search *s, struct groups *g)
-{
-	for (size_t i = 0; i < count_rows(s); i++) {
-		const struct dw_values *values =
-			dw_amounts_common(&s->totals->amounts, amounts_of(s, i), s->by);
-		uint64_t key = key_of(s, i);
-		uint32_t at = dw_map_get(&g->by_key, key);
-		struct group *group;
-
-		if (!at) {
-			at = (uint32_t)g->rows.n + 1;
-			if (dw_vec_push(&g->rows, (struct group){.row = (uint32_t)i}) ||
-			    dw_map_put(&g->by_key, key, at))
-				return -ENOMEM;
-		}
-		group = &g->rows.v[at - 1];
-		group->processes++;
-		group->key.inclusive += values->inclusive;
-		group->key.exclusive += values->exclusive;
-	}
-	return 0;
-}
-
-/* The one with most of its own first; qsort keeps no order of equals, so rows decide last. */
-static int compare_groups(const void *pa, const void *pb)
-{
-	const struct group *a = pa, *b = pb;
-
-	if (a->key.exclusive != b->key.exclusive)
-		return a->key.exclusive < b->key.exclusive ? 1 : -1;
-	if (a->key.inclusive != b->key.inclusive)
-		return a->key.inclusive < b->key.inclusive ? 1 : -1;
-	return (a->row > b->row) - (a->row < b->row);
-}
-
-static int add(const struct search *s, size_t row, uint32_t at, struct dw_hot_rows *ret)
+static const struct dw_values *key_of(const struct search *s, size_t row)
 {
 	const struct dw_totals *t = s->totals;
-	uint32_t extremes = s->of_types ? 0 : t->functions.v[row].extremes;
+	uint32_t amounts = s->of_types ? t->types.v[row].amounts : t->functions.v[row].amounts;
 
-	if (extremes)
-		dw_extreme_values_widen(&ret->rows.v[at].extremes, &t->extremes.v[extremes - 1]);
-	return dw_amounts_add_row(&ret->amounts, at, &t->amounts, amounts_of(s, row), DWELL_BOTH);
+	return dw_amounts_common(&t->amounts, amounts, s->by);
 }
 
-/* All about the groups, which are few. */
-static int fill_rows(const struct search *s, const struct group *v, size_t n,
-		     struct dw_hot_rows *ret)
+/* Whether @a has more of its own than @b. Equal ones stay as they came. */
+static bool is_before(const struct dw_values *a, const struct dw_values *b)
 {
-	struct dw_map wanted = {0}; /* key -> index + 1 */
-	int rc = 0;
-
-	for (size_t i = 0; i < n && !rc; i++) {
-		struct dw_hot_row row = {.row = v[i].row,
-					 .processes = v[i].processes,
-					 .extremes = DWELL_EXTREMES_NONE};
-
-		rc = dw_vec_push(&ret->rows, row);
-		if (!rc && dw_amounts_push(&ret->amounts) == UINT32_MAX)
-			rc = -ENOMEM;
-		if (!rc)
-			rc = dw_map_put(&wanted, key_of(s, v[i].row), (uint32_t)i + 1);
-	}
-	for (size_t i = 0; n && i < count_rows(s) && !rc; i++) {
-		uint32_t at = dw_map_get(&wanted, key_of(s, i));
-
-		if (at)
-			rc = add(s, i, at - 1, ret);
-	}
-	dw_map_release(&wanted);
-	return rc;
+	if (a->exclusive != b->exclusive)
+		return a->exclusive > b->exclusive;
+	return a->inclusive > b->inclusive;
 }
 
-int dw_hot_rows_find(const struct dw_profile *p, const struct dw_totals *t, enum dw_hot_order order,
-		     size_t max, struct dw_hot_rows *ret)
+/* Put @row where it belongs, if that is among the first. */
+static void insert(const struct search *s, uint32_t row, struct dw_hot_rows *ret)
 {
-	static const enum dw_measure by[] = {
+	unsigned at = ret->n;
+
+	while (at && is_before(key_of(s, row), key_of(s, ret->v[at - 1].row)))
+		at--;
+	if (at == DWELL_HOT_MAX)
+		return;
+	ret->n += ret->n < DWELL_HOT_MAX;
+	memmove(ret->v + at + 1, ret->v + at, (ret->n - at - 1) * sizeof *ret->v);
+	ret->v[at] = (struct dw_hot_row){.row = row, .processes = 1};
+}
+
+void dw_hot_rows_find(struct dw_totals *t)
+{
+	const enum dw_measure by[DWELL_HOT_LISTS] = {
+		[DWELL_HOT_WORK] = t->main,
 		[DWELL_HOT_WAITS] = DWELL_MEASURE_BLOCKED,
 		[DWELL_HOT_TYPES_BYTES] = DWELL_MEASURE_BYTES,
 		[DWELL_HOT_TYPES_OBJECTS] = DWELL_MEASURE_OBJECTS,
 		[DWELL_HOT_TYPES_OLD_BYTES] = DWELL_MEASURE_BYTES_GEN2,
 	};
-	bool is_work = order == DWELL_HOT_WORK;
-	struct search s = {p, t, order >= DWELL_HOT_TYPES_BYTES, is_work ? t->main : by[order]};
-	struct groups g = {0};
-	int rc = 0;
 
-	*ret = (struct dw_hot_rows){0};
-	dw_amounts_init(&ret->amounts, dw_profile_measures(p));
-	if (order != DWELL_HOT_WAITS || dw_totals_has_waits(t))
-		rc = group_rows(&s, &g);
-	if (!rc && g.rows.n)
-		qsort(g.rows.v, g.rows.n, sizeof *g.rows.v, compare_groups);
-	while (!is_work && g.rows.n && !g.rows.v[g.rows.n - 1].key.exclusive)
-		g.rows.n--;
+	for (int list = 0; list < DWELL_HOT_LISTS; list++) {
+		struct search s = {t, list >= DWELL_HOT_TYPES_BYTES, by[list]};
+		size_t n = s.of_types ? t->types.n : t->functions.n;
+
+		t->hot[list].n = 0;
+		if (list == DWELL_HOT_WAITS && !dw_totals_has_waits(t))
+			continue;
+		for (uint32_t i = 0; i < n; i++)
+			if (list == DWELL_HOT_WORK || key_of(&s, i)->exclusive)
+				insert(&s, i, &t->hot[list]);
+	}
+}
+
+/* The bits of the hot rows, in the order of their lists. */
+struct spread {
+	struct dw_totals *totals;
+	uint32_t processes_n;
+	uint64_t *function; /* by dense id */
+	uint64_t *type;	    /* by type id */
+	uint64_t *process;  /* by process id: what it has */
+};
+
+static uint32_t dense_id(const struct dw_row_keys *keys, const uint32_t *group,
+			 const struct dw_function_total *f)
+{
+	if (f->function == (uint32_t)DWELL_FUNCTION_ROOT)
+		return dw_row_keys_none(keys) + group[f->thread];
+	if (f->function == (uint32_t)DWELL_FUNCTION_CUT)
+		return dw_row_keys_cut(keys);
+	return f->function < keys->functions_n ? f->function : 0;
+}
+
+/* @group: of calls, by thread id. */
+static int spread_init(struct spread *s, const struct dw_profile *p, const struct dw_row_keys *keys,
+		       const uint32_t *group, struct dw_totals *t)
+{
+	uint64_t bit = 1;
+
+	*s = (struct spread){.totals = t,
+			     .processes_n = dw_processes_count(&p->processes) + 1,
+			     .function =
+				     calloc(dw_row_keys_truncated(keys) + 1ul, sizeof(uint64_t)),
+			     .type = calloc(p->allocations.types.n + 1, sizeof(uint64_t))};
+	s->process = calloc(s->processes_n, sizeof(uint64_t));
+	if (!s->function || !s->type || !s->process)
+		return -ENOMEM;
+	for (int list = 0; list < DWELL_HOT_LISTS; list++)
+		for (unsigned i = 0; i < t->hot[list].n; i++, bit <<= 1) {
+			uint32_t row = t->hot[list].v[i].row;
+
+			if (list >= DWELL_HOT_TYPES_BYTES)
+				s->type[t->types.v[row].type] |= bit;
+			else
+				s->function[dense_id(keys, group, &t->functions.v[row])] |= bit;
+		}
+	return 0;
+}
+
+static void spread_end(struct spread *s)
+{
+	unsigned place = 0;
+
+	for (int list = 0; list < DWELL_HOT_LISTS && s->process; list++)
+		for (unsigned i = 0; i < s->totals->hot[list].n; i++, place++) {
+			uint32_t *processes = &s->totals->hot[list].v[i].processes;
+
+			*processes = 0;
+			for (uint32_t id = 0; id < s->processes_n; id++)
+				*processes += s->process[id] >> place & 1;
+		}
+	free(s->function);
+	free(s->type);
+	free(s->process);
+}
+
+/* By frame: the bits of its functions. NULL without memory. */
+static uint64_t *bits_of_frames(const struct spread *s, const struct dw_row_keys *keys)
+{
+	uint64_t *bits = calloc(keys->frames_n, sizeof *bits);
+
+	for (uint32_t frame = 0; bits && frame < keys->frames_n; frame++)
+		for (uint32_t slot = keys->first[frame]; slot < keys->first[frame + 1]; slot++)
+			bits[frame] |= s->function[keys->function[slot]];
+	return bits;
+}
+
+/* By stack: those of all functions on it. NULL without memory. */
+static uint64_t *bits_of_stacks(const struct dw_stacks *stacks, const struct dw_row_keys *keys,
+				const uint64_t *frames)
+{
+	uint32_t n = dw_stacks_count(stacks) + 1;
+	uint64_t *bits = calloc(n, sizeof *bits);
+
+	if (bits)
+		bits[0] = frames[0];
+	for (uint32_t id = 1; bits && id < n; id++) {
+		const struct dw_stack *at = &stacks->rows.v[id];
+
+		bits[id] = frames[at->frame < keys->frames_n ? at->frame : 0];
+		if (at->parent && at->parent < id)
+			bits[id] |= bits[at->parent];
+	}
+	return bits;
+}
+
+/* A part of a stack says of its innermost frame alone that it counts. */
+static void spread_points(struct spread *s, const struct dw_points *t, const uint64_t *frames,
+			  uint32_t frames_n, const uint64_t *stacks)
+{
+	const struct dw_stacks *all = &t->profile->stacks;
+	size_t n = t->end[2ul * t->lanes.n - 1];
+
+	for (size_t i = 0; i < n; i++) {
+		struct dw_point point = dw_points_get(t, i);
+		uint32_t stack = point.stack <= dw_stacks_count(all) ? point.stack : 0;
+		uint64_t *process = &s->process[t->lanes.process[point.thread]];
+		uint32_t frame;
+
+		*process |= s->type[point.type];
+		if (!dw_points_part(t, i)) {
+			*process |= stacks[stack];
+			continue;
+		}
+		frame = all->rows.v[stack].frame;
+		*process |= frames[frame < frames_n ? frame : 0];
+	}
+}
+
+int dw_hot_rows_spread(const struct dw_points *points, const struct dw_row_keys *keys,
+		       struct dw_totals *t)
+{
+	uint64_t *frames = NULL, *stacks = NULL;
+	struct spread s;
+	int rc;
+
+	if (t->processes_seen < 2)
+		return 0;
+	rc = spread_init(&s, points->profile, keys, NULL, t);
 	if (!rc)
-		rc = fill_rows(&s, g.rows.v, g.rows.n < max ? g.rows.n : max, ret);
-	dw_vec_release(&g.rows);
-	dw_map_release(&g.by_key);
+		frames = bits_of_frames(&s, keys);
+	if (frames)
+		stacks = bits_of_stacks(&points->profile->stacks, keys, frames);
+	if (stacks)
+		spread_points(&s, points, frames, keys->frames_n, stacks);
+	spread_end(&s);
+	free(frames);
+	free(stacks);
+	return stacks ? 0 : -ENOMEM;
+}
+
+int dw_hot_rows_spread_calls(const struct dw_call_nodes *nodes, struct dw_totals *t)
+{
+	struct spread s;
+	int rc;
+
+	if (t->processes_seen < 2)
+		return 0;
+	rc = spread_init(&s, nodes->profile, nodes->row_keys, nodes->group, t);
+	for (uint32_t id = 1; id < nodes->n && !rc; id++)
+		if (nodes->state[id] & DWELL_CALL_PRESENT &&
+		    !(dw_call_nodes_get(nodes, id)->flags & DWELL_CALL_ESTIMATED))
+			s.process[nodes->lanes.process[dw_call_nodes_get(nodes, id)->thread]] |=
+				s.function[dw_call_callee(nodes, id)];
+	spread_end(&s);
 	return rc;
-}
-
-struct dw_measured dw_hot_rows_measured(const struct dw_hot_rows *h, size_t i)
-{
-	return (struct dw_measured){
-		.table = &h->amounts, .row = i, .extremes = &h->rows.v[i].extremes};
-}
-
-void dw_hot_rows_release(struct dw_hot_rows *h)
-{
-	dw_vec_release(&h->rows);
-	dw_amounts_release(&h->amounts);
 }

@@ -1,45 +1,20 @@
 /*
- * The functions with most individual work and the types of objects that matter most: one row for
- * each, however many processes have it.
+ * The functions with most individual work and the types of objects that matter most, and in how
+ * many processes they are, which rows that are not split do not tell by themselves.
  */
 #pragma once
 
-#include "model/profile.h"
+#include "analysis/calls.h"
+#include "analysis/points.h"
+#include "analysis/row-keys.h"
 #include "model/totals.h"
 
-#include <stddef.h>
-#include <stdint.h>
+/* Find the hot rows of @t, whose rows are not split, into its lists. */
+void dw_hot_rows_find(struct dw_totals *t);
 
-struct dw_hot_row {
-	uint32_t row;	    /* index of one of its totals in totals->functions, or ->types */
-	uint32_t processes; /* that have such a row */
-	struct dw_extreme_values extremes;
-};
+/* Count the processes of the hot rows of @t, the totals of @points. 0 or -ENOMEM. */
+int dw_hot_rows_spread(const struct dw_points *points, const struct dw_row_keys *row_keys,
+		       struct dw_totals *t);
 
-struct dw_hot_rows {
-	DW_VEC(struct dw_hot_row) rows; /* the one with most first */
-	struct dw_amounts amounts;	/* by row */
-};
-
-/* What decides. */
-enum dw_hot_order {
-	DWELL_HOT_WORK,		   /* of functions */
-	DWELL_HOT_WAITS,	   /* likewise */
-	DWELL_HOT_TYPES_BYTES,	   /* of types */
-	DWELL_HOT_TYPES_OBJECTS,   /* likewise */
-	DWELL_HOT_TYPES_OLD_BYTES, /* likewise: collected in generation 2 */
-};
-
-/*
- * Find the first @max of @t, the totals of @p, but for work only those that have any of what
- * decides. Threads outside their functions are one row for each name that threads go by. 0 or
- * -ENOMEM, to be released in either case.
- */
-int dw_hot_rows_find(const struct dw_profile *p, const struct dw_totals *t, enum dw_hot_order order,
-		     size_t max, struct dw_hot_rows *ret);
-
-/* What row @i has. */
-struct dw_measured dw_hot_rows_measured(const struct dw_hot_rows *h, size_t i);
-
-/* Free everything. */
-void dw_hot_rows_release(struct dw_hot_rows *h);
+/* Likewise the totals of @nodes. */
+int dw_hot_rows_spread_calls(const struct dw_call_nodes *nodes, struct dw_totals *t);

@@ -20,7 +20,7 @@ static bool passes_module(const struct dw_points *t, uint32_t stack)
 struct sample_choice {
 	const struct dw_points *points;
 	const uint64_t *time_ns;
-	const uint32_t *thread, *process;
+	const uint32_t *thread, *lane;
 	uint64_t from_ns, last_ns;
 	uint32_t threads_n;
 	bool by_module;
@@ -34,10 +34,10 @@ static struct sample_choice choose_samples(const struct dw_points *t)
 		.points = t,
 		.time_ns = s->time_ns,
 		.thread = s->thread,
-		.process = t->process,
+		.lane = t->lanes.of,
 		.from_ns = t->filter->from_ns,
 		.last_ns = t->filter->to_ns - 1, /* without an end: the largest */
-		.threads_n = t->threads_n,
+		.threads_n = t->lanes.threads_n,
 		.by_module = t->filter->modules,
 	};
 }
@@ -50,7 +50,7 @@ static inline uint32_t sample_thread(const struct sample_choice *c, size_t i)
 	if (c->time_ns[i] < c->from_ns || c->time_ns[i] > c->last_ns ||
 	    (c->by_module && !passes_module(c->points, c->points->profile->samples.stack[i])))
 		return LEFT_OUT;
-	return c->process[thread] == LEFT_OUT ? LEFT_OUT : thread;
+	return c->lane[thread] == LEFT_OUT ? LEFT_OUT : thread;
 }
 
 static void choose_extras(const struct dw_points *t, uint32_t *lists)
@@ -61,20 +61,20 @@ static void choose_extras(const struct dw_points *t, uint32_t *lists)
 	for (size_t i = 0; i < t->allocs_at - t->extras_at; i++) {
 		const struct dw_extra *x = &extras->v[i];
 		bool passes = dw_measures_has(set, x->measure) &&
-			      dw_extra_passing(t->profile, t->filter, t->process, x);
+			      dw_extra_passing(t->profile, t->filter, t->lanes.of, x);
 
-		lists[i] = passes ? t->process[x->thread] : LEFT_OUT;
+		lists[i] = passes ? t->lanes.of[x->thread] : LEFT_OUT;
 	}
 }
 
-/* The process that objects of @g count for, LEFT_OUT = they do not. */
-static uint32_t process_of(const struct dw_points *t, const struct dw_alloc_group *g)
+/* The lane that objects of @g count for, LEFT_OUT = they do not. */
+static uint32_t lane_of(const struct dw_points *t, const struct dw_alloc_group *g)
 {
 	const struct dw_filter *f = t->filter;
 
 	if (f->types && (g->type > f->types_n || !f->types[g->type - 1]))
 		return LEFT_OUT;
-	return passes_module(t, g->stack) ? t->process[dw_points_thread(t, g->thread)] : LEFT_OUT;
+	return passes_module(t, g->stack) ? t->lanes.of[dw_points_thread(t, g->thread)] : LEFT_OUT;
 }
 
 /* The group of the objects number @i if their time passes; of sums, if there is anything. NULL = it
@@ -101,16 +101,16 @@ static const struct dw_alloc_group *timely_group(const struct dw_points *t, size
 static uint32_t list_of(struct dw_points *t, const struct dw_alloc_group *g)
 {
 	const struct dw_profile *p = t->profile;
-	uint32_t process = process_of(t, g);
+	uint32_t lane = lane_of(t, g);
 	unsigned part;
 
-	if (process == LEFT_OUT)
-		return process;
+	if (lane == LEFT_OUT)
+		return lane;
 	part = dw_stacks_part(&p->stacks, &p->frames, g->stack);
 	t->has_parts |= part;
 	if (!part || part & DWELL_PART_LEAF)
-		return process;
-	return t->filter->modules ? LEFT_OUT : t->processes_n + process;
+		return lane;
+	return t->filter->modules ? LEFT_OUT : t->lanes.n + lane;
 }
 
 static void choose_allocs(struct dw_points *t, uint32_t *lists, size_t n)
@@ -134,9 +134,9 @@ static void count(struct dw_points *t, const uint32_t *lists, size_t n)
 		if (thread != LEFT_OUT)
 			samples[thread]++;
 	}
-	for (uint32_t id = 0; id < t->threads_n; id++)
+	for (uint32_t id = 0; id < t->lanes.threads_n; id++)
 		if (t->samples[id])
-			t->end[t->process[id]] += t->samples[id];
+			t->end[t->lanes.of[id]] += t->samples[id];
 	for (size_t i = t->extras_at; i < n; i++)
 		if (lists[i - t->extras_at] != LEFT_OUT)
 			t->end[lists[i - t->extras_at]]++;
@@ -153,7 +153,7 @@ static void put(struct dw_points *t, const uint32_t *lists, size_t n)
 		uint32_t thread = sample_thread(&c, i);
 
 		if (thread != LEFT_OUT)
-			rows[ends[c.process[thread]]++] = (uint32_t)i;
+			rows[ends[c.lane[thread]]++] = (uint32_t)i;
 	}
 	for (size_t i = t->extras_at; i < n; i++)
 		if (lists[i - t->extras_at] != LEFT_OUT)
@@ -173,7 +173,7 @@ static int choose(struct dw_points *t, size_t n)
 	choose_extras(t, lists);
 	choose_allocs(t, lists + t->allocs_at - t->extras_at, n - t->allocs_at);
 	count(t, lists, n);
-	for (size_t id = 0; id < 2 * (size_t)t->processes_n; id++) {
+	for (size_t id = 0; id < 2 * (size_t)t->lanes.n; id++) {
 		size_t list_n = t->end[id];
 
 		t->end[id] = total;
@@ -209,21 +209,19 @@ int dw_points_init(struct dw_points *t, const struct dw_profile *p, const struct
 	n = count_points(t, p);
 	if (n > UINT32_MAX)
 		return DWELL_ERR_LIMIT;
-	t->threads_n = dw_threads_count(&p->threads) + 1;
-	t->processes_n = dw_processes_count(&p->processes) + 1;
-	t->process = calloc(t->threads_n, sizeof *t->process);
-	t->samples = calloc(t->threads_n, sizeof *t->samples);
-	t->end = calloc(2 * (size_t)t->processes_n, sizeof *t->end);
-	if (!t->process || !t->samples || !t->end || dw_slices_init(&t->slices, &p->calls, filter))
+	if (dw_lanes_init(&t->lanes, p, filter))
 		return -ENOMEM;
-	dw_select_threads(p, filter, t->process);
+	t->samples = calloc(t->lanes.threads_n, sizeof *t->samples);
+	t->end = calloc(2 * (size_t)t->lanes.n, sizeof *t->end);
+	if (!t->samples || !t->end || dw_slices_init(&t->slices, &p->calls, filter))
+		return -ENOMEM;
 	return choose(t, n);
 }
 
 void dw_points_release(struct dw_points *t)
 {
 	dw_slices_release(&t->slices);
-	free(t->process);
+	dw_lanes_release(&t->lanes);
 	free(t->samples);
 	free(t->rows);
 	free(t->end);
@@ -271,7 +269,7 @@ void dw_points_amount(const struct dw_points *t, size_t i, const struct dw_amoun
 	} else if (row >= t->extras_at) {
 		x = &t->profile->extras.rows.v[row - t->extras_at];
 		dw_amount_of(like, x->measure,
-			     dw_extra_passing(t->profile, t->filter, t->process, x), ret);
+			     dw_extra_passing(t->profile, t->filter, t->lanes.of, x), ret);
 	} else {
 		dw_amount_of(like, DWELL_MEASURE_SAMPLES, 1, ret);
 	}

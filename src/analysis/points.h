@@ -1,13 +1,14 @@
 /*
- * Samples, extras and objects that pass a filter, sorted by process.
+ * Samples, extras and objects that pass a filter, sorted by lane (lanes.h).
  *
- * A point is one of them: who, on which stack, how much. Behind those of all processes stand the
+ * A point is one of them: who, on which stack, how much. Behind those of all lanes stand the
  * points that are parts of stacks but no leaves (model/sample.h), which only sums by function and
  * the like count.
  */
 #pragma once
 
 #include "analysis/filter.h"
+#include "analysis/lanes.h"
 #include "analysis/totals.h"
 #include "model/profile.h"
 
@@ -17,21 +18,20 @@
 
 struct dw_point {
 	uint32_t thread, stack;
-	uint32_t type; /* of objects, else 0 */
+	uint32_t type; /* of objects, as lanes have it, else 0 */
 };
 
 struct dw_points {
 	const struct dw_profile *profile;
 	const struct dw_filter *filter;
-	uint32_t threads_n, processes_n;
-	uint32_t *process; /* by thread id; UINT32_MAX = filtered out */
+	struct dw_lanes lanes;
 	uint32_t *samples; /* by thread id: how many pass */
 	struct dw_slices slices;
 	/* Numbers of what passes: samples, extras, then allocations.deltas or .sums. */
 	uint32_t *rows;
 	uint32_t extras_at, allocs_at; /* the first of them */
 	bool has_parts;		       /* some are parts of stacks */
-	size_t *end; /* by process id: where its points end; + processes_n: where its parts do */
+	size_t *end; /* by lane: where its points end; + lanes.n: where its parts do */
 };
 
 /* Choose from @p under @filter (both borrowed). 0; -ENOMEM; DWELL_ERR_LIMIT for 2^32 points and
@@ -47,10 +47,16 @@ static inline bool dw_points_is_sample(const struct dw_points *t, size_t i)
 	return t->rows[i] < t->extras_at;
 }
 
+/* How many points there are, but for parts that are no leaves. */
+static inline size_t dw_points_count(const struct dw_points *t)
+{
+	return t->end[t->lanes.n - 1];
+}
+
 /* @thread, 0 if it is none that is known. */
 static inline uint32_t dw_points_thread(const struct dw_points *t, uint32_t thread)
 {
-	return thread < t->threads_n ? thread : 0;
+	return thread < t->lanes.threads_n ? thread : 0;
 }
 
 /* The group of point @i, which is of objects. */
@@ -71,7 +77,8 @@ static inline struct dw_point dw_points_get(const struct dw_points *t, size_t i)
 	if (row >= t->allocs_at) {
 		const struct dw_alloc_group *g = dw_points_group(t, i);
 
-		return (struct dw_point){dw_points_thread(t, g->thread), g->stack, g->type};
+		return (struct dw_point){dw_points_thread(t, g->thread), g->stack,
+					 t->lanes.type[g->type]};
 	}
 	if (row >= t->extras_at) {
 		const struct dw_extra *x = &p->extras.rows.v[row - t->extras_at];

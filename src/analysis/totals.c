@@ -2,7 +2,7 @@
  * Totals of the samples, extras and objects that pass a filter; see totals.h. Those of calls are
  * made in call-totals.c.
  *
- * Points are first sorted into processes; those of one process are added up by stack, in a calling
+ * Points are first sorted into lanes; those of one lane are added up by stack, in a calling
  * context tree that the walks of flat.c and tree.c run over. Types, threads and processes are plain
  * sums.
  */
@@ -11,9 +11,12 @@
 #include "analysis/calls.h"
 #include "analysis/filter.h"
 #include "analysis/flat.h"
+#include "analysis/hot-rows.h"
+#include "analysis/lanes.h"
 #include "analysis/points.h"
 #include "analysis/tree.h"
 #include "base/error.h"
+#include "base/map.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -26,25 +29,34 @@ enum {
 	AHEAD = 16, /* so many steps before it is needed, memory is asked for */
 };
 
-/* Sums of all points: rows of all, then of processes, threads and types. */
-struct sums {
-	struct dw_amounts rows;
-	uint32_t processes, threads, types; /* the first row of each */
-	uint32_t n;
-	bool *has; /* by row: it has anything */
+struct type_row {
+	uint32_t type, lane;
+	uint32_t row;
 };
 
-static int sums_init(struct sums *s, const struct dw_points *t)
+/* Sums of all points: rows of all, then of processes and threads, then of types as they come. */
+struct sums {
+	struct dw_amounts rows;
+	uint32_t processes, threads; /* the first row of each */
+	uint32_t n;
+	bool *has; /* by row: it has anything */
+	bool by_type;
+	DW_VEC(struct type_row) of_types;
+	struct dw_map type_rows; /* lane << 32 | type -> index in of_types + 1 */
+};
+
+static int sums_init(struct sums *s, const struct dw_points *t, unsigned parts)
 {
-	size_t n = 2ul + t->processes_n + t->threads_n + t->profile->allocations.types.n;
+	uint32_t processes_n = dw_processes_count(&t->profile->processes) + 1;
+	size_t n = 1ul + processes_n + t->lanes.threads_n;
 
 	if (n >= UINT32_MAX)
 		return DWELL_ERR_LIMIT;
 	dw_amounts_init(&s->rows, dw_profile_measures(t->profile));
 	s->processes = 1;
-	s->threads = s->processes + t->processes_n;
-	s->types = s->threads + t->threads_n;
+	s->threads = s->processes + processes_n;
 	s->n = (uint32_t)n;
+	s->by_type = parts & DWELL_TOTALS_TYPES;
 	s->has = calloc(s->n, sizeof *s->has);
 	for (uint32_t i = 0; s->has && i < s->n; i++)
 		if (dw_amounts_push(&s->rows) == UINT32_MAX)
@@ -56,43 +68,71 @@ static void sums_release(struct sums *s)
 {
 	dw_amounts_release(&s->rows);
 	free(s->has);
+	dw_vec_release(&s->of_types);
+	dw_map_release(&s->type_rows);
+}
+
+static bool is_anything(const struct sums *s, const struct dw_amount *amount)
+{
+	bool is = amount->is_rare;
+
+	for (unsigned k = 1; k <= s->rows.common_n && !is; k++)
+		is = amount->v[k];
+	return is;
 }
 
 static int add_to(struct sums *s, uint32_t row, const struct dw_amount *amount)
 {
-	for (unsigned k = 1; k <= s->rows.common_n && !s->has[row]; k++)
-		s->has[row] = amount->v[k] || amount->is_rare;
+	s->has[row] = s->has[row] || is_anything(s, amount);
 	return dw_amounts_add(&s->rows, row, amount, DWELL_BOTH);
+}
+
+/* The row of @type in @lane, made when new. UINT32_MAX = no memory. */
+static uint32_t type_row(struct sums *s, uint32_t lane, uint32_t type)
+{
+	uint64_t key = (uint64_t)lane << 32 | type;
+	uint32_t at = dw_map_get(&s->type_rows, key), row;
+
+	if (at)
+		return s->of_types.v[at - 1].row;
+	row = dw_amounts_push(&s->rows);
+	if (row == UINT32_MAX || dw_vec_push(&s->of_types, (struct type_row){type, lane, row}) ||
+	    dw_map_put(&s->type_rows, key, (uint32_t)s->of_types.n))
+		return UINT32_MAX;
+	return row;
 }
 
 static int add_point(struct sums *s, const struct dw_points *t, size_t i)
 {
 	struct dw_point point = dw_points_get(t, i);
 	struct dw_amount amount;
+	uint32_t row;
 	int rc;
 
 	dw_points_amount(t, i, &s->rows, &amount);
 	rc = add_to(s, s->threads + point.thread, &amount);
-	if (point.type && s->types + point.type < s->n)
-		rc |= add_to(s, s->types + point.type, &amount);
-	return rc;
+	if (!s->by_type || !point.type || !is_anything(s, &amount))
+		return rc;
+	row = type_row(s, t->lanes.of[point.thread], point.type);
+	return row == UINT32_MAX ? -ENOMEM
+				 : rc | dw_amounts_add(&s->rows, row, &amount, DWELL_BOTH);
 }
 
 /* Add all points: of samples it is known how many each thread has. */
 static int add_points(struct sums *s, const struct dw_points *t)
 {
-	size_t others = t->end[t->processes_n - 1];
+	size_t others = dw_points_count(t);
 	struct dw_amount amount;
 	int rc = 0;
 
-	for (uint32_t id = 0; id < t->threads_n; id++)
+	for (uint32_t id = 0; id < t->lanes.threads_n; id++)
 		others -= t->samples[id];
 	for (size_t i = 0; others && !rc; i++)
 		if (!dw_points_is_sample(t, i)) {
 			rc = add_point(s, t, i);
 			others--;
 		}
-	for (uint32_t id = 0; id < t->threads_n && !rc; id++) {
+	for (uint32_t id = 0; id < t->lanes.threads_n && !rc; id++) {
 		dw_amount_of(&s->rows, DWELL_MEASURE_SAMPLES, t->samples[id], &amount);
 		rc = add_to(s, s->threads + id, &amount);
 	}
@@ -103,8 +143,8 @@ static int add_threads(struct sums *s, const struct dw_points *t)
 {
 	int rc = 0;
 
-	for (uint32_t id = 0; id < t->threads_n && !rc; id++) {
-		uint32_t from = s->threads + id, process = s->processes + t->process[id];
+	for (uint32_t id = 0; id < t->lanes.threads_n && !rc; id++) {
+		uint32_t from = s->threads + id, process = s->processes + t->lanes.process[id];
 
 		if (!s->has[from])
 			continue;
@@ -128,7 +168,7 @@ static uint32_t put(const struct sums *s, uint32_t row, struct dw_totals *ret)
 /* All processes and threads, with or without points. Number 0 (unknown) only with some. */
 static int put_tasks(const struct sums *s, const struct dw_points *t, struct dw_totals *ret)
 {
-	for (uint32_t id = 0; id < t->processes_n; id++) {
+	for (uint32_t id = 0; id <= dw_processes_count(&t->profile->processes); id++) {
 		struct dw_process_total row = {.process = id};
 
 		if (!id && !s->has[s->processes])
@@ -137,7 +177,7 @@ static int put_tasks(const struct sums *s, const struct dw_points *t, struct dw_
 		if (row.amounts == UINT32_MAX || dw_vec_push(&ret->processes, row))
 			return -ENOMEM;
 	}
-	for (uint32_t id = 0; id < t->threads_n; id++) {
+	for (uint32_t id = 0; id < t->lanes.threads_n; id++) {
 		struct dw_thread_total row = {.thread = id};
 
 		if (!id && !s->has[s->threads])
@@ -149,16 +189,12 @@ static int put_tasks(const struct sums *s, const struct dw_points *t, struct dw_
 	return 0;
 }
 
-static int put_types(const struct sums *s, const struct dw_points *t, struct dw_totals *ret)
+static int put_types(const struct sums *s, struct dw_totals *ret)
 {
-	const __auto_type types = &t->profile->allocations.types;
+	dw_vec_each(of, &s->of_types) {
+		struct dw_type_total row = {.type = of->type, .lane = of->lane};
 
-	for (uint32_t id = 1; id <= types->n; id++) {
-		struct dw_type_total row = {.type = id, .process = types->v[id - 1].process};
-
-		if (!s->has[s->types + id])
-			continue;
-		row.amounts = put(s, s->types + id, ret);
+		row.amounts = put(s, of->row, ret);
 		if (row.amounts == UINT32_MAX || dw_vec_push(&ret->types, row))
 			return -ENOMEM;
 	}
@@ -168,18 +204,18 @@ static int put_types(const struct sums *s, const struct dw_points *t, struct dw_
 static int sum_up(const struct dw_points *t, unsigned parts, struct dw_totals *ret)
 {
 	struct sums s = {0};
-	int rc = sums_init(&s, t);
+	int rc = sums_init(&s, t, parts);
 
 	if (!rc)
 		rc = add_points(&s, t);
 	if (!rc)
 		rc = add_threads(&s, t);
-	for (uint32_t id = 0; id < t->processes_n && !rc; id++)
-		ret->processes_seen += t->end[id] > (id ? t->end[id - 1] : 0);
+	if (!rc)
+		rc = dw_lanes_put(&t->lanes, s.has + s.threads, ret);
 	if (!rc && parts & DWELL_TOTALS_TASKS)
 		rc = put_tasks(&s, t, ret);
 	if (!rc && parts & DWELL_TOTALS_TYPES)
-		rc = put_types(&s, t, ret);
+		rc = put_types(&s, ret);
 	if (!rc && put(&s, 0, ret) == UINT32_MAX)
 		rc = -ENOMEM;
 	if (!rc)
@@ -188,7 +224,7 @@ static int sum_up(const struct dw_points *t, unsigned parts, struct dw_totals *r
 	return rc;
 }
 
-/* What the walks over the stacks of all processes share. */
+/* What the walks over the stacks of all lanes share. */
 struct walks {
 	const struct dw_points *points;
 	struct dw_row_keys row_keys;
@@ -198,7 +234,7 @@ struct walks {
 	struct dw_totals *out;
 };
 
-/* Where the stacks of a process stand among the points, and parts of stacks that are no leaves. */
+/* Where the stacks of a lane stand among the points, and parts of stacks that are no leaves. */
 struct range {
 	size_t begin, end, parts_begin, parts_end;
 };
@@ -361,7 +397,7 @@ static uint64_t count_cut(const struct walks *w)
 	return n;
 }
 
-static int walk_process(struct walks *w, uint32_t process, const struct range *r, unsigned parts)
+static int walk_lane(struct walks *w, uint32_t lane, const struct range *r, unsigned parts)
 {
 	size_t leaves;
 	int rc = add_parts(w, r, &leaves);
@@ -371,24 +407,28 @@ static int walk_process(struct walks *w, uint32_t process, const struct range *r
 	if (!rc && parts & WALKED)
 		rc = dw_flat_walk_stacks(&w->flat);
 	if (!rc)
-		rc = dw_flat_put(&w->flat, process);
+		rc = dw_flat_put(&w->flat, lane);
 	if (!rc && leaves)
 		rc = make_tree(w, r, true);
 	if (!rc)
 		w->out->stacks_cut += count_cut(w);
-	return !rc && w->tree ? dw_tree_build(w->tree, 0, process, w->out) : rc;
+	return !rc && w->tree ? dw_tree_build(w->tree, 0, lane, w->out) : rc;
 }
 
 static int walk_stacks(const struct dw_points *t, unsigned parts, struct dw_totals *ret)
 {
 	struct walks w = {0};
 	int rc = walks_init(&w, t, parts, ret);
-	struct range r = {.parts_end = t->end[t->processes_n - 1]};
+	struct range r = {.parts_end = dw_points_count(t)};
 
-	for (uint32_t id = 0; id < t->processes_n && !rc; id++) {
-		r = (struct range){r.end, t->end[id], r.parts_end, t->end[t->processes_n + id]};
+	for (uint32_t lane = 0; lane < t->lanes.n && !rc; lane++) {
+		r = (struct range){r.end, t->end[lane], r.parts_end, t->end[t->lanes.n + lane]};
 		if (r.begin != r.end)
-			rc = walk_process(&w, id, &r, parts);
+			rc = walk_lane(&w, lane, &r, parts);
+	}
+	if (parts & DWELL_TOTALS_HOT) {
+		dw_hot_rows_find(ret);
+		rc = rc ? rc : dw_hot_rows_spread(t, &w.row_keys, ret);
 	}
 	walks_release(&w);
 	return rc;

@@ -40,6 +40,7 @@ struct dw_filter {
 	const uint8_t *types; /* allocations, by type id - 1: 1 = keep; NULL = all */
 	size_t types_n;
 	bool delimited_intervals; /* calls: the classic rule, by which only probes end intervals */
+	enum dw_by by;		  /* no filter: what rows are split by */
 	struct dw_focus focus;
 };
 
@@ -58,6 +59,7 @@ enum dw_totals_part {
 	DWELL_TOTALS_ALL = 1023,
 	DWELL_TOTALS_PATHS = 1024,    /* likewise: nodes by type, not together with NODES */
 	DWELL_TOTALS_EXTERNAL = 2048, /* of calls: the heaviest module without probes */
+	DWELL_TOTALS_HOT = 4096,      /* the hot rows of what else is asked for, not split */
 };
 
 /*

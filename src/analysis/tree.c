@@ -97,10 +97,8 @@ static struct work *find_child(struct builder *g, uint32_t group, uint32_t funct
 {
 	uint32_t *made = &g->made[group];
 	const struct dw_node_total *up = &g->out->nodes.v[g->at];
-	struct dw_node_total node = {.parent = g->at,
-				     .process = up->process,
-				     .function = function,
-				     .level = up->level + 1};
+	struct dw_node_total node = {
+		.parent = g->at, .lane = up->lane, .function = function, .level = up->level + 1};
 
 	if (*made < g->first) {
 		*made = (uint32_t)g->out->nodes.n;
@@ -206,7 +204,7 @@ struct dw_tree {
 	uint16_t *slot;	 /* likewise: the function at hand, as an offset from the innermost. NULL =
 			    paths are about functions, not frames */
 	uint32_t places; /* that there is room for */
-	uint32_t root;	 /* function, 0 = whole processes */
+	uint32_t root;	 /* function, 0 = whole lanes */
 	bool of_calls;
 };
 
@@ -357,7 +355,7 @@ static int add_unknown(struct dw_tree *b, uint32_t root)
 	return dw_cct_add_own(b->cct, root, out, child->node);
 }
 
-/* What begins in the process: of calls its threads stand between. */
+/* What begins in the lane: of calls its threads stand between. */
 static int add_outermost(struct dw_tree *b, uint32_t root)
 {
 	const struct dw_cct *t = b->cct;
@@ -370,15 +368,15 @@ static int add_outermost(struct dw_tree *b, uint32_t root)
 	return rc;
 }
 
-/* The whole process: a root node, and samples without a frame in a child of their own. */
-static int build_whole(struct dw_tree *b, uint32_t root, uint32_t process)
+/* The whole lane: a root node, and samples without a frame in a child of their own. */
+static int build_whole(struct dw_tree *b, uint32_t root, uint32_t lane)
 {
-	struct dw_node_total row = {.parent = UINT32_MAX, .process = process};
+	struct dw_node_total row = {.parent = UINT32_MAX, .lane = lane};
 	uint32_t node;
 
 	if (add_root(&b->builder, &row, &node))
 		return -ENOMEM;
-	note_first(b, node, process);
+	note_first(b, node, lane);
 	begin_children(&b->builder, node);
 	if (dw_cct_add_all(b->cct, root, &b->builder.out->node_amounts, node) ||
 	    (dw_cct_has_own(b->cct, root) && add_unknown(b, root)) || add_outermost(b, root))
@@ -404,15 +402,15 @@ static bool is_place(struct dw_tree *b, uint32_t p)
 }
 
 /* Below the outermost places of b->root; what lies below them is not looked at. */
-static int build_below(struct dw_tree *b, uint32_t root, uint32_t process)
+static int build_below(struct dw_tree *b, uint32_t root, uint32_t lane)
 {
-	struct dw_node_total row = {.parent = UINT32_MAX, .process = process, .function = b->root};
+	struct dw_node_total row = {.parent = UINT32_MAX, .lane = lane, .function = b->root};
 	struct work top = {0};
 	int rc = add_root(&b->builder, &row, &top.node);
 
 	if (rc)
 		return rc;
-	note_first(b, top.node, process);
+	note_first(b, top.node, lane);
 	for (uint32_t p = root + 1; p < b->cct->end[root] && !rc;) {
 		bool is_one = is_place(b, p);
 
@@ -427,12 +425,12 @@ static int build_below(struct dw_tree *b, uint32_t root, uint32_t process)
 	return rc || dw_vec_push(&b->builder.todo, top) ? -ENOMEM : expand_all(b);
 }
 
-int dw_tree_build(struct dw_tree *b, uint32_t root, uint32_t process, struct dw_totals *ret)
+int dw_tree_build(struct dw_tree *b, uint32_t root, uint32_t lane, struct dw_totals *ret)
 {
 	if (make_room(b))
 		return -ENOMEM;
 	begin_output(&b->builder, ret);
-	return b->root ? build_below(b, root, process) : build_whole(b, root, process);
+	return b->root ? build_below(b, root, lane) : build_whole(b, root, lane);
 }
 
 void dw_tree_free(struct dw_tree *b)
@@ -463,15 +461,16 @@ struct inverted {
 	DW_VEC(struct chain) chains;
 };
 
-/* All points by type and stack, whose numbers are the keys' halves. NULL without memory. */
-static struct dw_sort_row *sort_points(const struct dw_points *t, size_t n)
+/* The @n points from @first on by type and stack, whose numbers are the keys' halves. NULL without
+ * memory. */
+static struct dw_sort_row *sort_points(const struct dw_points *t, size_t first, size_t n)
 {
 	struct dw_sort_row *rows = malloc((n + 1) * sizeof *rows);
 
 	for (size_t i = 0; rows && i < n; i++) {
-		struct dw_point point = dw_points_get(t, i);
+		struct dw_point point = dw_points_get(t, first + i);
 
-		rows[i] = (struct dw_sort_row){(uint64_t)point.type << 32 | point.stack, i};
+		rows[i] = (struct dw_sort_row){(uint64_t)point.type << 32 | point.stack, first + i};
 	}
 	if (!rows || !dw_sort_rows(rows, n))
 		return rows;
@@ -569,13 +568,9 @@ static int gather_chains(struct inverted *b, const struct dw_sort_row *rows, siz
 	return 0;
 }
 
-static int build_type(struct inverted *b, const struct dw_sort_row *rows, size_t n)
+static int build_type(struct inverted *b, uint32_t lane, const struct dw_sort_row *rows, size_t n)
 {
-	const struct dw_alloc_type *type =
-		dw_allocations_get_type(&b->points->profile->allocations, type_of(rows));
-	struct dw_node_total root = {.parent = UINT32_MAX,
-				     .process = type ? type->process : 0,
-				     .function = type_of(rows)};
+	struct dw_node_total root = {.parent = UINT32_MAX, .lane = lane, .function = type_of(rows)};
 	struct work p = {0};
 	int rc = gather_chains(b, rows, n);
 
@@ -591,16 +586,17 @@ static int build_type(struct inverted *b, const struct dw_sort_row *rows, size_t
 	return rc;
 }
 
-static int build_types(struct inverted *b)
+/* The trees of @lane, whose @n points begin at @first. */
+static int build_types(struct inverted *b, uint32_t lane, size_t first, size_t n)
 {
-	size_t n = b->points->end[b->points->processes_n - 1], end;
-	struct dw_sort_row *rows = sort_points(b->points, n);
+	struct dw_sort_row *rows = sort_points(b->points, first, n);
 	int rc = rows ? 0 : -ENOMEM;
+	size_t end;
 
 	for (size_t i = 0; i < n && !rc; i = end) {
 		for (end = i; end < n && type_of(&rows[end]) == type_of(&rows[i]); end++)
 			;
-		rc = build_type(b, rows + i, end - i);
+		rc = build_type(b, lane, rows + i, end - i);
 	}
 	free(rows);
 	return rc;
@@ -616,9 +612,13 @@ int dw_alloc_paths_build(const struct dw_points *points, struct dw_totals *ret)
 	if (!rc)
 		rc = builder_init(&b.builder, &points->filter->focus,
 				  dw_row_keys_none(&b.row_keys));
-	if (!rc) {
+	if (!rc)
 		begin_output(&b.builder, ret);
-		rc = build_types(&b);
+	for (uint32_t lane = 0; lane < points->lanes.n && !rc; lane++) {
+		size_t first = lane ? points->end[lane - 1] : 0;
+
+		if (first < points->end[lane])
+			rc = build_types(&b, lane, first, points->end[lane] - first);
 	}
 	builder_release(&b.builder);
 	dw_vec_release(&b.chains);

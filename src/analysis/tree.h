@@ -1,5 +1,5 @@
 /*
- * Call trees: of one process by functions, where paths that have the same functions become one node
+ * Call trees: of one lane by functions, where paths that have the same functions become one node
  * and inlined functions are nodes of their own; and of types of objects, inverted.
  */
 #pragma once
@@ -18,9 +18,9 @@ struct dw_tree;
 int dw_tree_new(const struct dw_cct *t, const struct dw_row_keys *row_keys,
 		const struct dw_focus *focus, struct dw_tree **ret);
 
-/* Append the call tree of @process, whose root is at position @root, to @ret->nodes, @ret->all
+/* Append the call tree of @lane, whose root is at position @root, to @ret->nodes, @ret->all
  * known. 0 or -ENOMEM. */
-int dw_tree_build(struct dw_tree *b, uint32_t root, uint32_t process, struct dw_totals *ret);
+int dw_tree_build(struct dw_tree *b, uint32_t root, uint32_t lane, struct dw_totals *ret);
 
 /* Free everything. NULL is fine. */
 void dw_tree_free(struct dw_tree *b);

@@ -370,7 +370,7 @@ static int put_view(const struct live *l, const struct dw_view_ops *ops,
 	};
 	int rc = dw_view_open(&view, ops, request);
 
-	dw_view_columns(ops, request->profile, true, columns);
+	dw_view_columns(ops, request->profile, DWELL_BY_NONE, true, columns);
 	if (!rc)
 		dw_formats[0]->write(&job, out);
 	dw_view_release(&view);

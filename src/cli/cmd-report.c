@@ -34,6 +34,7 @@ struct report_options {
 	const char *order;
 	const char *output;
 	const char *intervals;
+	const char *by;
 	struct dw_filter_options filter;
 	struct dw_my_code_options my_code;
 	struct dw_option_list source_dirs;
@@ -48,6 +49,7 @@ struct report {
 	const char *path;
 	const struct dw_format_ops *format;
 	const struct dw_view_ops *view;
+	enum dw_by by;
 	unsigned parts; /* of totals, that the view reads of the session */
 	enum dw_column all[DWELL_COLUMNS_N], defaults[DWELL_COLUMNS_N]; /* the view's, for it */
 	const char *function;						/* callers, slowest */
@@ -67,6 +69,8 @@ static const struct dw_option table[] = {
 	{"columns", 'c', "A,B,...", dw_option_text, FIELD(columns),
 	 "show these columns ('all': every one)"},
 	{"top", 'n', "N", dw_option_count, FIELD(top), "show the first N rows only"},
+	{"by", 0, "WHAT", dw_option_text, FIELD(by),
+	 "split rows by process, thread or command, in place of adding them up"},
 	{"process", 0, "PID|NAME", dw_option_list, FIELD(filter.processes), "only this process"},
 	{"thread", 0, "TID|NAME", dw_option_list, FIELD(filter.threads), "only this thread"},
 	{"module", 0, "GLOB", dw_option_list, FIELD(filter.modules),
@@ -242,6 +246,25 @@ static int read_pruning(struct report *r, struct dw_error *err)
 	return 0;
 }
 
+static int read_by(struct report *r, struct dw_error *err)
+{
+	static const char *const words[] = {[DWELL_BY_PROCESS] = "process",
+					    [DWELL_BY_THREAD] = "thread",
+					    [DWELL_BY_COMMAND] = "command"};
+	const char *by = r->options->by;
+
+	if (!by)
+		return 0;
+	if (!r->view->splits)
+		return dw_misuse(err, "the rows of the view %s cannot be split", r->view->name);
+	for (size_t i = DWELL_BY_PROCESS; i < sizeof words / sizeof *words; i++)
+		if (!strcmp(by, words[i])) {
+			r->by = (enum dw_by)i;
+			return 0;
+		}
+	return dw_misuse(err, "--by takes process, thread or command, not '%s'", by);
+}
+
 /* Check all words but the columns. 0 or DWELL_ERR_USAGE. */
 static int read_words(struct report *r, char **operands, struct dw_error *err)
 {
@@ -253,7 +276,7 @@ static int read_words(struct report *r, char **operands, struct dw_error *err)
 	r->format = dw_format_find(o->format ? o->format : dw_formats[0]->name);
 	if (!r->format)
 		return unknown_format(o->format, err);
-	if (read_view(r, operands + 1, err))
+	if (read_view(r, operands + 1, err) || read_by(r, err))
 		return DWELL_ERR_USAGE;
 	if (o->intervals && strcmp(o->intervals, "event") && strcmp(o->intervals, "probe"))
 		return dw_misuse(err,
@@ -368,8 +391,8 @@ static bool find_columns(struct report *r, const struct dw_profile *p)
 	if (!dw_view_suits(r->view, p))
 		return false;
 	r->parts = dw_view_parts(r->view, p);
-	dw_view_columns(r->view, p, false, r->all);
-	dw_view_columns(r->view, p, true, r->defaults);
+	dw_view_columns(r->view, p, r->by, false, r->all);
+	dw_view_columns(r->view, p, r->by, true, r->defaults);
 	if (!wants_source(r->options)) {
 		dw_columns_drop(r->all, DWELL_COLUMN_SOURCE_TEXT);
 		dw_columns_drop(r->defaults, DWELL_COLUMN_SOURCE_TEXT);
@@ -414,6 +437,7 @@ static int resolve_and_show(struct report *r, struct dw_profile *p, struct dw_er
 		rc = dw_match_function(p, o->root, &filter.filter.focus.root, err);
 	if (rc == DWELL_ERR_NOT_FOUND && !err->lines)
 		dw_hint_unmeasured(p, err);
+	filter.filter.by = r->by;
 	filter.filter.delimited_intervals = o->intervals && !strcmp(o->intervals, "probe");
 	set_focus(r, &filter.filter.focus);
 	if (!rc)

@@ -212,7 +212,7 @@ static int add_points(struct gathering *g, const struct dw_profile *p,
 	struct dw_sort_row *order = NULL;
 	struct dw_points t;
 	int rc = dw_points_init(&t, p, filter);
-	size_t n = rc ? 0 : t.end[t.processes_n - 1];
+	size_t n = rc ? 0 : dw_points_count(&t);
 
 	if (!rc) {
 		order = sort_points(g, &t, n);

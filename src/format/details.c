@@ -105,7 +105,8 @@ void dw_details_write(const struct dw_format_job *job, struct dw_out *out)
 	enum dw_column columns[DWELL_COLUMNS_N];
 	dw_auto(dw_buf) scratch = DW_BUF_INIT;
 
-	dw_view_columns(job->view->ops, job->view->request.profile, false, columns);
+	dw_view_columns(job->view->ops, job->view->request.profile, job->view->request.totals->by,
+			false, columns);
 	for (size_t i = 0; i < job->view->n && !out->failed; i++) {
 		struct dw_row row;
 

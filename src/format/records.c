@@ -82,7 +82,8 @@ static void put_cells(struct dw_format_records *r, struct dw_out *out, const str
 static struct dw_format_place *slot_of(struct dw_format_records *r,
 				       const struct dw_row_place *place)
 {
-	uint64_t h = dw_hash_u64((uint64_t)place->process << 32 ^ place->function);
+	uint64_t h =
+		dw_hash_u64((uint64_t)(place->process ^ place->command) << 32 ^ place->function);
 
 	h ^= (uint64_t)place->file << 32 ^ (uint64_t)place->module << 8 ^ place->kind;
 	return &r->places[dw_hash_u64(h) & (PLACES - 1)];

@@ -31,6 +31,15 @@ struct layout {
 	struct dw_table_words words; /* of the cell at hand */
 };
 
+/* Whether rows are those of several processes, none of which is marked. */
+static bool is_merged(const struct dw_format_job *job)
+{
+	const struct dw_totals *t = job->view->request.totals;
+
+	return job->view->ops->splits && t->processes_seen > 1 &&
+	       (t->by == DWELL_BY_NONE || t->by == DWELL_BY_COMMAND);
+}
+
 /* What @column shows of @row, until the next cell. */
 static const char *show_cell(const struct dw_format_job *job, const struct dw_row *row,
 			     enum dw_column column, struct layout *l)
@@ -288,8 +297,11 @@ static void write_footers(const struct dw_format_job *job, const struct layout *
 		dw_out_printf(out, "(times from %.3f s to %.3f s: ranges snap to slices)\n",
 			      (double)t->from_ns / 1e9, (double)t->to_ns / 1e9);
 	if (dw_table_has_unseen(job) && !dw_table_is_upper_bound(job))
-		dw_out_puts(out, "(" DWELL_UPPER_BOUND ": upper bounds, of processes whose context "
-				 "switches could not be seen)\n");
+		dw_out_puts(out, is_merged(job)
+					 ? "(application times of some processes are upper bounds: "
+					   "--by process marks them)\n"
+					 : "(" DWELL_UPPER_BOUND ": upper bounds, of processes whose "
+					   "context switches could not be seen)\n");
 	if (l->has_bounds && has_column(job, DWELL_COLUMN_AT_MOST))
 		dw_out_puts(out, "(At Most: what calls that take less than the clock can tell "
 				 "may have taken of their own)\n");

@@ -41,6 +41,29 @@ enum dw_method dw_profile_method(const struct dw_profile *p)
 	return method && !strcmp(method, "memory") ? DWELL_METHOD_MEMORY : DWELL_METHOD_SAMPLING;
 }
 
+int dw_process_set_command(struct dw_profile *p, uint32_t process, const char *command,
+			   const char *line)
+{
+	struct dw_process *row = dw_processes_get(&p->processes, process);
+	struct dw_exec exec = {.process = process};
+
+	if (dw_strings_adds(&p->strings, command, &exec.command) ||
+	    dw_strings_adds(&p->strings, line, &exec.command_line))
+		return -ENOMEM;
+	if (exec.command == row->command && exec.command_line == row->command_line)
+		return 0;
+	row->command = exec.command;
+	row->command_line = exec.command_line;
+	return dw_vec_push(&p->execs.rows, exec);
+}
+
+uint32_t dw_process_command(const struct dw_profile *p, uint32_t process)
+{
+	const struct dw_process *row = dw_processes_get(&p->processes, process);
+
+	return !row ? 0 : row->command ? row->command : row->name;
+}
+
 void dw_profile_release(struct dw_profile *p)
 {
 	dw_strings_release(&p->strings);
@@ -48,6 +71,7 @@ void dw_profile_release(struct dw_profile *p)
 	dw_modules_release(&p->modules);
 	dw_vec_release(&p->processes.rows);
 	dw_vec_release(&p->threads.rows);
+	dw_vec_release(&p->execs.rows);
 	dw_frames_release(&p->frames);
 	dw_stacks_release(&p->stacks);
 	dw_samples_release(&p->samples);

@@ -26,12 +26,15 @@
  * DWELL_TIME_NONE = not known, of an end: still alive when the recording ended.
  */
 struct dw_process {
-	int32_t pid;		/* in the collector's namespace */
-	uint32_t parent;	/* process id of the parent in this recording, 0 = none */
-	uint32_t name;		/* string: the last name, after the last exec */
-	uint64_t begin_ns;	/* since start */
-	uint64_t end_ns;	/* or DWELL_TIME_NONE */
-	uint64_t user_cpu_ns;	/* from the kernel's accounting, DWELL_TIME_NONE = not known */
+	int32_t pid;	       /* in the collector's namespace */
+	uint32_t parent;       /* process id of the parent in this recording, 0 = none */
+	uint32_t name;	       /* string: the last name, after the last exec */
+	uint32_t command;      /* string: program and first file of the command line, after the last
+				* exec: "cc1plus format.cc"; 0 = not known */
+	uint32_t command_line; /* string: all of it, quoted as for a shell; 0 = not known */
+	uint64_t begin_ns;     /* since start */
+	uint64_t end_ns;       /* or DWELL_TIME_NONE */
+	uint64_t user_cpu_ns;  /* from the kernel's accounting, DWELL_TIME_NONE = not known */
 	uint64_t kernel_cpu_ns; /* likewise */
 	bool dirty;		/* changed since it was last written to the session */
 };
@@ -85,12 +88,24 @@ static inline uint32_t dw_threads_count(const struct dw_threads *t)
 	return t->rows.n ? (uint32_t)t->rows.n - 1 : 0;
 }
 
+/* A process has executed something: what it is called since, as in struct dw_process. The last row
+ * of a process counts. */
+struct dw_exec {
+	uint32_t process;
+	uint32_t command, command_line;
+};
+
+struct dw_execs {
+	DW_VEC(struct dw_exec) rows;
+};
+
 struct dw_profile {
 	struct dw_strings strings;
 	struct dw_facts facts;
 	struct dw_modules modules;
 	struct dw_processes processes;
 	struct dw_threads threads;
+	struct dw_execs execs;
 	struct dw_frames frames;
 	struct dw_stacks stacks;
 	struct dw_samples samples;
@@ -107,6 +122,14 @@ struct dw_profile {
 	{               \
 		0       \
 	}
+
+/* @process goes by @command, which is short, and @line from now on, "" = nobody knows. 0 or
+ * -ENOMEM. */
+int dw_process_set_command(struct dw_profile *p, uint32_t process, const char *command,
+			   const char *line);
+
+/* What @process is called among others of its kind, a string: what it has executed, or its name. */
+uint32_t dw_process_command(const struct dw_profile *p, uint32_t process);
 
 /* What a recording consists of. */
 enum dw_method { DWELL_METHOD_SAMPLING, DWELL_METHOD_INSTRUMENTATION, DWELL_METHOD_MEMORY };

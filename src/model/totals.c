@@ -41,6 +41,7 @@ void dw_totals_release(struct dw_totals *t)
 {
 	dw_amounts_release(&t->amounts);
 	dw_amounts_release(&t->node_amounts);
+	dw_vec_release(&t->lanes);
 	dw_vec_release(&t->functions);
 	dw_vec_release(&t->modules);
 	dw_vec_release(&t->nodes);

@@ -7,7 +7,7 @@
  * without anything are absent, but for processes and threads, which are all there.
  *
  * With calls, functions and nodes also have root rows: a thread's time with no function on its
- * stack, threads of one process and one start routine together.
+ * stack, threads of one lane and one name together.
  */
 #pragma once
 
@@ -17,9 +17,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What rows are split by. What is not told apart is added up in one row. */
+enum dw_by { DWELL_BY_NONE = 0, DWELL_BY_PROCESS, DWELL_BY_THREAD, DWELL_BY_COMMAND };
+
+/* Threads whose rows are added up together: all, or those of one process, or of one command, or a
+ * single one. Rows name theirs by its index in dw_totals.lanes; split by process that is the
+ * process's id, by thread the thread's. */
+struct dw_lane {
+	uint32_t process; /* the only one of its processes that has anything, 0 = there are several
+			   */
+	uint32_t thread;  /* by thread: it, else 0 */
+	uint32_t command; /* string, by command: what its processes are called, else 0 */
+};
+
 /* In a row, @amounts is the number of its row in dw_totals.amounts. */
 struct dw_function_total {
-	uint32_t process;
+	uint32_t lane;
 	uint32_t function;
 	uint32_t thread; /* DWELL_FUNCTION_ROOT: one of its threads, else 0 */
 	uint32_t amounts;
@@ -29,7 +42,7 @@ struct dw_function_total {
 };
 
 struct dw_module_total {
-	uint32_t process;
+	uint32_t lane;
 	uint32_t module; /* 0 = code in no known module, DWELL_MODULE_ROOT = in no function */
 	uint32_t amounts;
 	uint32_t extremes; /* as that of functions */
@@ -38,10 +51,9 @@ struct dw_module_total {
 /* A node of the call tree by functions. Parents come before children, siblings are neighbours. Its
  * amounts are the row of dw_totals.node_amounts with its own index. */
 struct dw_node_total {
-	uint32_t
-		parent; /* index of the parent in the array, UINT32_MAX for a process's root node */
-	uint32_t process;
-	uint32_t function; /* 0 in a process's root node */
+	uint32_t parent; /* index of the parent in the array, UINT32_MAX for a lane's root node */
+	uint32_t lane;
+	uint32_t function; /* 0 in a lane's root node */
 	uint32_t level;	   /* 0 = root */
 };
 
@@ -56,7 +68,7 @@ enum {
 
 /* How much of @callee's values came from calls by @caller. */
 struct dw_edge_total {
-	uint32_t process;
+	uint32_t lane;
 	uint32_t caller; /* function id, 0 = none: the callee was outermost */
 	uint32_t callee;
 	uint32_t amounts;
@@ -64,7 +76,7 @@ struct dw_edge_total {
 
 /* A statement of a function. */
 struct dw_line_total {
-	uint32_t process;
+	uint32_t lane;
 	uint32_t function;
 	uint32_t file; /* string */
 	uint32_t line;
@@ -80,7 +92,7 @@ struct dw_line_total {
 /* An instruction: frames of one address that differ in being a return address or not are one row.
  */
 struct dw_instruction_total {
-	uint32_t process;
+	uint32_t lane;
 	uint32_t frame; /* frame id, 0 = samples without a frame: gives module and svma, and through
 			   locations the innermost function and line */
 	uint32_t line_row; /* index of its statement's total, if lines were asked for too */
@@ -105,18 +117,43 @@ struct dw_slow_total {
 	uint32_t amounts;
 };
 
-/* A type of objects. */
+/* A type of objects; of a lane with several processes one of the types that are the same there. */
 struct dw_type_total {
 	uint32_t type; /* type id */
-	uint32_t process;
+	uint32_t lane;
 	uint32_t amounts;
+};
+
+/* The rows that matter most, by what decides. */
+enum dw_hot_list {
+	DWELL_HOT_WORK,		   /* of functions */
+	DWELL_HOT_WAITS,	   /* likewise; none without waits */
+	DWELL_HOT_TYPES_BYTES,	   /* of types */
+	DWELL_HOT_TYPES_OBJECTS,   /* likewise */
+	DWELL_HOT_TYPES_OLD_BYTES, /* likewise: collected in generation 2 */
+	DWELL_HOT_LISTS,
+};
+
+enum { DWELL_HOT_MAX = 8 };
+
+struct dw_hot_row {
+	uint32_t row;	    /* index in dw_totals.functions, or .types */
+	uint32_t processes; /* that have it */
+};
+
+/* The one with most first; for work alone also rows that have nothing of what decides. */
+struct dw_hot_rows {
+	unsigned n;
+	struct dw_hot_row v[DWELL_HOT_MAX];
 };
 
 struct dw_totals {
 	enum dw_measure main;	      /* by which rows are trimmed and left out: samples, elapsed
 					 time, bytes */
 	uint64_t all[DWELL_MEASURES]; /* what passed the filter: what shares are shares of */
-	bool delimited_intervals;     /* of calls: only probes end intervals, the classic rule */
+	enum dw_by by;		      /* what rows are split by */
+	DW_VEC(struct dw_lane) lanes;
+	bool delimited_intervals; /* of calls: only probes end intervals, the classic rule */
 	uint64_t from_ns, to_ns; /* of calls and allocations: the slices that were asked for; 0, 0 =
 				    no range was */
 	/* Of calls, if asked for: the heaviest module without probes, 0 = none, and the program's
@@ -144,6 +181,7 @@ struct dw_totals {
 	DW_VEC(struct dw_thread_total) threads;
 	DW_VEC(struct dw_slow_total) slow;
 	DW_VEC(struct dw_type_total) types;
+	struct dw_hot_rows hot[DWELL_HOT_LISTS];
 	DW_VEC(uint32_t) gcs; /* indices in the profile's allocations.gcs */
 };
 

@@ -2,34 +2,12 @@
 #include "record/environment.h"
 
 #include "base/buf.h"
+#include "target/command-line.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
-
-static bool is_plain(const char *word)
-{
-	if (!*word)
-		return false;
-	for (; *word; word++)
-		if (!isalnum((unsigned char)*word) && !strchr("_-+=:,./@%^", *word))
-			return false;
-	return true;
-}
-
-void dw_quote_word(struct dw_buf *b, const char *word)
-{
-	if (is_plain(word)) {
-		dw_buf_puts(b, word);
-		return;
-	}
-	dw_buf_putc(b, '\'');
-	for (; *word; word++)
-		*word == '\'' ? dw_buf_puts(b, "'\\''") : dw_buf_putc(b, *word);
-	dw_buf_putc(b, '\'');
-}
 
 static int note_command(struct dw_facts *facts, char *const *argv)
 {

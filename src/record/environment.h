@@ -10,9 +10,6 @@
 
 #include <sys/resource.h>
 
-/* Append @word so that a shell reads it back as one word. */
-void dw_quote_word(struct dw_buf *b, const char *word);
-
 /* Facts known at the start: method, command line (quoted for a shell; @argv may be NULL), host,
  * kernel, versions, start time. 0 or -ENOMEM. */
 int dw_note_start(struct dw_facts *facts, const char *method, char *const *argv);

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "record/environment.h"
+#include "target/command-line.h"
 #include "target/proc.h"
 
 #include <errno.h>
@@ -206,20 +207,12 @@ static void put_command(pid_t pid, struct dw_buf *ret)
 {
 	dw_auto(dw_buf) words = DW_BUF_INIT;
 	struct dw_proc_stat st;
-	size_t at = 0;
 
 	if (dw_proc_read(pid, "cmdline", &words))
 		return;
 	if (!words.len && !dw_proc_stat_read(pid, &st))
 		dw_buf_printf(ret, "[%s]", st.name);
-	while (at < words.len) {
-		const char *word = (const char *)words.data + at;
-
-		if (at)
-			dw_buf_putc(ret, ' ');
-		dw_quote_word(ret, word);
-		at += strlen(word) + 1;
-	}
+	dw_command_line_quote(dw_buf_str(&words), words.len, ret);
 }
 
 /* Append the command lines of all, as a shell would take them, ", " in between. */

@@ -4,8 +4,10 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "collect/region/read.h"
+#include "target/command-line.h"
 #include "target/proc.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -51,6 +53,19 @@ static int name_gone(struct dw_recorded_processes *r, const struct dw_region_loo
 	return dw_strings_adds(&r->p->strings, text, &row->name);
 }
 
+/* Note what the process @pid, which is there, runs. */
+static int note_command(struct dw_recorded_processes *r, pid_t pid, uint32_t process)
+{
+	dw_auto(dw_buf) command = DW_BUF_INIT, line = DW_BUF_INIT;
+	int rc = dw_command_line_read(pid, &command, &line);
+
+	if (rc == -ENOMEM)
+		return rc;
+	return rc || !command.len ? 0
+				  : dw_process_set_command(r->p, process, dw_buf_str(&command),
+							   dw_buf_str(&line));
+}
+
 /* The row of the process @pid behind @look, of which @st tells. */
 static int get_process(struct dw_recorded_processes *r, const struct dw_region_look *look,
 		       pid_t pid, const struct dw_proc_stat *st, uint64_t begin_ns, uint32_t *ret)
@@ -78,12 +93,14 @@ static int get_process(struct dw_recorded_processes *r, const struct dw_region_l
 	at->end_ns = DWELL_TIME_NONE;
 	at->dirty = true;
 	if (rc || *ret)
-		return rc;
+		return rc || !st->name[0] ? rc : note_command(r, pid, *ret);
 	row.parent = find_pid(r, st->parent);
 	if (!row.name)
 		rc = name_gone(r, look, &row);
 	if (!rc)
 		rc = dw_processes_add(&r->p->processes, &row, ret);
+	if (!rc && st->name[0])
+		rc = note_command(r, pid, *ret);
 	return rc ? rc
 		  : dw_vec_push(&r->identities,
 				(struct dw_recorded_identity){pid, st->start_ticks, *ret, 1});

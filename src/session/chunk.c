@@ -39,6 +39,7 @@ static const char *const kind_names[DWELL_CHUNK_KINDS] = {
 	[DWELL_CHUNK_CALL_DISABLED] = "call_mutes",
 	[DWELL_CHUNK_SOURCES] = "sources",
 	[DWELL_CHUNK_EXTRAS] = "waits",
+	[DWELL_CHUNK_EXECS] = "execs",
 };
 
 const char *dw_chunk_kind_name(enum dw_chunk_kind kind)

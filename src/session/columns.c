@@ -370,6 +370,12 @@ static const struct dw_column call_disabled[] = {
 		    .most = DWELL_DISABLED_IN_PART | DWELL_DISABLED_FROM_START),
 };
 
+static const struct dw_column execs[] = {
+	ID(dw_exec, process, DELTA, PROCESS),
+	COLUMN(dw_exec, command, DELTA, STRING),
+	COLUMN(dw_exec, command_line, DELTA, STRING),
+};
+
 static const struct dw_column alloc_types[] = {
 	COLUMN(dw_alloc_type, name, DELTA, STRING),
 	COLUMN(dw_alloc_type, module, DELTA, MODULE),
@@ -462,6 +468,7 @@ struct dw_columns dw_layout_of(enum dw_chunk_kind kind)
 		[DWELL_CHUNK_CODES] = COLUMNS(codes, dw_code),
 		[DWELL_CHUNK_SOURCES] = COLUMNS(sources, dw_source),
 		[DWELL_CHUNK_EXTRAS] = COLUMNS(extras, dw_extra),
+		[DWELL_CHUNK_EXECS] = COLUMNS(execs, dw_exec),
 		[DWELL_CHUNK_CALL_NODES] = COLUMNS(call_nodes, dw_call_node),
 		[DWELL_CHUNK_CALL_SLICES] = COLUMNS(call_slices, dw_call_slice),
 		[DWELL_CHUNK_CALL_DELTAS] = COLUMNS(call_deltas, dw_call_delta),

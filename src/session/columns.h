@@ -144,6 +144,7 @@ static inline uint32_t dw_take_max(struct dw_cursor *c, uint64_t max)
 	X(CODES, codes.rows, 0)                  \
 	X(SOURCES, sources.rows, 0)              \
 	X(EXTRAS, extras.rows, 0)                \
+	X(EXECS, execs.rows, 0)                  \
 	X(CALL_NODES, calls.nodes, 0)            \
 	X(CALL_SLICES, calls.slices, 0)          \
 	X(CALL_DELTAS, calls.deltas, 0)          \

@@ -418,6 +418,7 @@ static const struct {
 	[DWELL_CHUNK_CALL_DISABLED] = {NULL, 4},
 	[DWELL_CHUNK_SOURCES] = {NULL, 2},
 	[DWELL_CHUNK_EXTRAS] = {NULL, 5},
+	[DWELL_CHUNK_EXECS] = {NULL, 3},
 };
 
 /* The verdict over a chunk that was read to its end. */
@@ -489,7 +490,7 @@ int dw_decode_expect(const struct dw_session_index *index, uint64_t items_max, s
 		       : 0;
 }
 
-int dw_decode_finish(const struct dw_profile *p, struct dw_error *err)
+int dw_decode_finish(struct dw_profile *p, struct dw_error *err)
 {
 	uint64_t processes = last_id(p->processes.rows.n), functions = last_id(p->functions.rows.n);
 	size_t chains = p->locations.first.n, frames = dw_frames_count(&p->frames);
@@ -508,5 +509,11 @@ int dw_decode_finish(const struct dw_profile *p, struct dw_error *err)
 		return dw_error_set(err, DWELL_ERR_FORMAT,
 				    "damaged: locations of %zu frames, not of %zu", chains - 2,
 				    frames);
+	dw_vec_each(exec, &p->execs.rows) {
+		struct dw_process *row = &p->processes.rows.v[exec->process];
+
+		row->command = exec->command;
+		row->command_line = exec->command_line;
+	}
 	return 0;
 }

@@ -33,4 +33,4 @@ int dw_decode_expect(const struct dw_session_index *index, uint64_t items_max,
 		     struct dw_profile *p);
 
 /* Check the references between tables that only the whole can tell. 0 or DWELL_ERR_FORMAT. */
-int dw_decode_finish(const struct dw_profile *p, struct dw_error *err);
+int dw_decode_finish(struct dw_profile *p, struct dw_error *err);

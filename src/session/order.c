@@ -150,7 +150,7 @@ static bool is_equal(const void *ctx, uint32_t id)
 	const struct wanted *w = ctx;
 	const struct dw_line_total *l = &w->totals->lines.v[id - 1];
 
-	return l->process == w->process && l->function == w->function && l->file == w->at->file &&
+	return l->lane == w->process && l->function == w->function && l->file == w->at->file &&
 	       l->line == w->at->line && l->column == w->at->column &&
 	       l->line_end == w->at->line_end && l->column_end == w->at->column_end;
 }
@@ -166,7 +166,7 @@ void dw_line_ranks_add(struct dw_line_ranks *r, const struct dw_totals *totals, 
 				 .column_end = l->column_end};
 
 	if (row < UINT32_MAX && !dw_map_put(&r->ranks, row, rank))
-		(void)dw_idset_add(&r->lines, hash_of(l->process, l->function, &at),
+		(void)dw_idset_add(&r->lines, hash_of(l->lane, l->function, &at),
 				   (uint32_t)row + 1);
 }
 

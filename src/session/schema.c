@@ -38,7 +38,8 @@
 	" name INTEGER, build_id TEXT, deleted INTEGER, device INTEGER, inode INTEGER);" \
 	"CREATE TABLE process (id INTEGER PRIMARY KEY, pid INTEGER, parent INTEGER," \
 	" name INTEGER, begin_ns INTEGER, end_ns INTEGER, user_cpu_ns INTEGER," \
-	" kernel_cpu_ns INTEGER, inclusive INTEGER, exclusive INTEGER, total INTEGER);" \
+	" kernel_cpu_ns INTEGER, inclusive INTEGER, exclusive INTEGER, total INTEGER," \
+	" command INTEGER, command_line INTEGER);" \
 	"CREATE TABLE thread (id INTEGER PRIMARY KEY, process INTEGER, tid INTEGER," \
 	" name INTEGER, start INTEGER, begin_ns INTEGER, end_ns INTEGER," \
 	" inclusive INTEGER, exclusive INTEGER, total INTEGER);" \
@@ -70,8 +71,10 @@
 	" function INTEGER, added_ns INTEGER);"
 
 /* Groups of columns of a row t, and the joins that they need. */
-#define PROCESS_COLUMNS "p.pid AS process_id, pn.text AS process_name"
-#define PROCESS_JOINS " JOIN process p ON p.id = t.process LEFT JOIN text pn ON pn.id = p.name"
+#define PROCESS_COLUMNS "p.pid AS process_id, pn.text AS process_name," \
+	" coalesce(ps.text, pn.text) AS command, pc.text AS command_line"
+#define PROCESS_JOINS " JOIN process p ON p.id = t.process LEFT JOIN text pn ON pn.id = p.name" \
+	" LEFT JOIN text ps ON ps.id = p.command LEFT JOIN text pc ON pc.id = p.command_line"
 #define MODULE_JOINS(id) \
 	" LEFT JOIN module m ON m.id = " id \
 	" LEFT JOIN text mn ON mn.id = m.name" \
@@ -203,10 +206,12 @@
 
 #define VIEW_PROCESSES \
 	"CREATE VIEW processes AS" \
-	" SELECT t.id AS unique_id, t.pid AS id, n.text AS name, " TIMES "{call}, {values}" \
+	" SELECT t.id AS unique_id, t.pid AS id, n.text AS name," \
+	" coalesce(cs.text, n.text) AS command, cl.text AS command_line, " TIMES "{call}, {values}" \
 	", t.parent AS parent_unique_id, t.user_cpu_ns AS user_cpu_time," \
 	" t.kernel_cpu_ns AS kernel_cpu_time" \
-	" FROM process t LEFT JOIN text n ON n.id = t.name{join}" \
+	" FROM process t LEFT JOIN text n ON n.id = t.name" \
+	" LEFT JOIN text cs ON cs.id = t.command LEFT JOIN text cl ON cl.id = t.command_line{join}" \
 	" ORDER BY t.exclusive DESC, t.inclusive DESC, t.id;"
 
 #define VIEW_THREADS \

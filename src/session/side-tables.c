@@ -147,7 +147,7 @@ static int put_type(struct dw_amount_table *t, sqlite3_stmt *st, const struct dw
 {
 	const struct dw_values *bytes = dw_totals_values(totals, row->amounts);
 	const struct dw_measured measured = dw_totals_measured(totals, row->amounts);
-	uint64_t v[] = {type->process,	  type->module,	    type->name,
+	uint64_t v[] = {row->lane,	  type->module,	    type->name,
 			bytes->inclusive, bytes->exclusive, (uint64_t)t->rows + 1};
 	int rc = put_values(t->db, st, v, NULL);
 

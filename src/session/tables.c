@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { COLUMNS_MAX = 11 };
+enum { COLUMNS_MAX = 13 };
 
 /* A function, an edge or an instruction gets a row from this share of all samples on. */
 enum { ROW_SHARE = 10000 };
@@ -140,6 +140,8 @@ static void process_columns(struct tables *t, int64_t *v)
 	v[6] = time_or_null(p->user_cpu_ns);
 	v[7] = time_or_null(p->kernel_cpu_ns);
 	amounts(t, dw_totals_measured(t->totals, total->amounts), &v[8]);
+	v[11] = p->command ? text(t, p->command) : SQL_NULL;
+	v[12] = p->command_line ? text(t, p->command_line) : SQL_NULL;
 }
 
 static void thread_columns(struct tables *t, int64_t *v)
@@ -172,14 +174,13 @@ static void function_total_columns(struct tables *t, int64_t *v)
 	const struct dw_function_total *total = &t->totals->functions.v[t->row];
 
 	v[0] = t->rank;
-	v[1] = total->process;
+	v[1] = total->lane;
 	v[2] = function_id(total->function, total->thread);
 	amounts(t, dw_totals_function_measured(t->totals, total), &v[3]);
-	v[6] = has_lines(t, total->process, total->function);
+	v[6] = has_lines(t, total->lane, total->function);
 	/* Without memory the instructions of this function are in no view. */
 	if (!v[6])
-		dw_map_put(&t->function_ranks, function_key(total->process, total->function),
-			   t->rank);
+		dw_map_put(&t->function_ranks, function_key(total->lane, total->function), t->rank);
 }
 
 static void module_total_columns(struct tables *t, int64_t *v)
@@ -187,7 +188,7 @@ static void module_total_columns(struct tables *t, int64_t *v)
 	const struct dw_module_total *total = &t->totals->modules.v[t->row];
 
 	v[0] = t->rank;
-	v[1] = total->process;
+	v[1] = total->lane;
 	v[2] = or_null(total->module);
 	amounts(t, dw_totals_module_measured(t->totals, total), &v[3]);
 }
@@ -197,7 +198,7 @@ static void edge_columns(struct tables *t, int64_t *v)
 	const struct dw_edge_total *total = &t->totals->edges.v[t->row];
 
 	v[0] = t->rank;
-	v[1] = total->process;
+	v[1] = total->lane;
 	v[2] = or_null(total->caller);
 	v[3] = total->callee;
 	amounts(t, dw_totals_measured(t->totals, total->amounts), &v[4]);
@@ -210,7 +211,7 @@ static void line_columns(struct tables *t, int64_t *v)
 	/* Without memory the instructions of this line are in no view. */
 	dw_line_ranks_add(&t->line_ranks, t->totals, t->row, t->rank);
 	v[0] = t->rank;
-	v[1] = l->process;
+	v[1] = l->lane;
 	v[2] = l->function;
 	v[3] = text(t, l->file);
 	v[4] = or_null(l->line);
@@ -242,7 +243,7 @@ static void instruction_columns(struct tables *t, int64_t *v)
 	v[0] = t->rank;
 	v[1] = v[2] = SQL_NULL; /* nothing known of the address: no view shows it */
 	if (l) {
-		v[1] = statement(t, total->process, l);
+		v[1] = statement(t, total->lane, l);
 		v[2] = (int64_t)(at.svma - t->p->functions.rows.v[l->function].svma);
 	}
 	amounts(t, dw_totals_instruction_measured(t->totals, total), &v[3]);
@@ -277,7 +278,7 @@ static void node_columns(struct tables *t, int64_t *v)
 	t->node_ids[t->row] = t->rank;
 	v[0] = t->rank;
 	v[1] = node->parent == UINT32_MAX ? SQL_NULL : t->node_ids[node->parent];
-	v[2] = node->process;
+	v[2] = node->lane;
 	v[3] = is_function ? function_id(node->function, thread) : SQL_NULL;
 	v[4] = node->level;
 	amounts(t, dw_totals_node_measured(t->totals, t->row), &v[5]);
@@ -355,7 +356,7 @@ static bool keep_line(const struct tables *t, size_t row)
 
 	if (t->has_calls && !is_worth(t, l->amounts, false))
 		return false;
-	return dw_map_get(&t->lines_known, function_key(l->process, l->function)) == LINES_SOME;
+	return dw_map_get(&t->lines_known, function_key(l->lane, l->function)) == LINES_SOME;
 }
 
 static bool keep_function(const struct tables *t, size_t row)
@@ -378,7 +379,7 @@ static bool keep_instruction(const struct tables *t, size_t row)
 static int note_lines(struct tables *t)
 {
 	dw_vec_each(l, &t->totals->lines) {
-		uint64_t key = function_key(l->process, l->function);
+		uint64_t key = function_key(l->lane, l->function);
 		uint32_t before = dw_map_get(&t->lines_known, key);
 		bool known = l->file || l->line || before || t->has_calls;
 
@@ -407,8 +408,8 @@ static int note_functions(struct tables *t)
 			t->functions_shown[f->function < functions ? f->function : 0] = 1;
 			continue;
 		}
-		t->other[f->process] += dw_totals_values(t->totals, f->amounts)->exclusive;
-		if (dw_map_put(&t->lines_known, function_key(f->process, f->function),
+		t->other[f->lane] += dw_totals_values(t->totals, f->amounts)->exclusive;
+		if (dw_map_put(&t->lines_known, function_key(f->lane, f->function),
 			       LINES_HIDDEN))
 			return no_memory(t);
 	}
@@ -552,7 +553,8 @@ static int put_main_tables(struct tables *t)
 	if (!rc)
 		rc = put_functions(t);
 	if (!rc)
-		rc = put_table(t, "INSERT INTO process VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		rc = put_table(t,
+			       "INSERT INTO process VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 			       NULL, t->totals->processes.n, process_columns);
 	if (!rc)
 		rc = put_table(t, "INSERT INTO thread VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL,

@@ -296,7 +296,7 @@ void dw_press_sort_by(struct dw_reader *r, int key)
 	if (!has_order(r) || !dw_reader_ask(r, "by column: ", ""))
 		return;
 	word = dw_buf_str(&r->prompt.text);
-	dw_view_columns(here(r)->ops, &r->reading.profile, false, columns);
+	dw_view_columns(here(r)->ops, &r->reading.profile, DWELL_BY_NONE, false, columns);
 	column = dw_column_find(columns, word, strlen(word));
 	if (column)
 		sort(r, column, false);

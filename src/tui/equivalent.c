@@ -117,7 +117,7 @@ int dw_reading_save(struct dw_reading *r, const char *path, struct dw_error *err
 		return dw_error_set(err, DWELL_ERR_REFUSED, "'%s' is there already", path);
 	if (fd < 0)
 		return dw_error_set_errno(err, errno, "cannot write '%s'", path);
-	dw_view_columns(p->ops, &r->profile, false, columns);
+	dw_view_columns(p->ops, &r->profile, DWELL_BY_NONE, false, columns);
 	if (!has_source(p))
 		dw_columns_drop(columns, DWELL_COLUMN_SOURCE_TEXT);
 	dw_out_init_fd(&out, fd);

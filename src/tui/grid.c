@@ -33,7 +33,7 @@ struct grid {
 
 void dw_grid_columns(const struct dw_place *p, enum dw_column *ret)
 {
-	dw_view_columns(p->ops, p->view.request.profile, true, ret);
+	dw_view_columns(p->ops, p->view.request.profile, DWELL_BY_NONE, true, ret);
 	if (p->ops != &dw_view_source_annotated)
 		dw_columns_drop(ret, DWELL_COLUMN_SOURCE_TEXT);
 	/* Few rows have it: a report looks at all of them first. */

@@ -1,6 +1,6 @@
 /*
  * Annotated code: the lines and the instructions view of one function, with what was measured
- * beside, for each process that ran it.
+ * beside, for each lane that ran it.
  *
  * Instructions are all of the function's, by address, those that were never seen too; where the
  * session does not hold its code, those that were seen. Statements come in the order of the source,
@@ -23,7 +23,7 @@ enum {
 };
 
 struct entry {
-	uint32_t process;
+	uint32_t lane;
 	uint32_t total;		     /* index, or NO_TOTAL */
 	uint32_t file, line, column; /* of a statement */
 	uint64_t svma;		     /* of an instruction */
@@ -32,7 +32,7 @@ struct entry {
 struct annotated {
 	const struct dw_function *function; /* NULL = not known */
 	struct dw_disassembly code;	    /* of instructions */
-	DW_VEC(struct entry) seen;	    /* of one process, in order */
+	DW_VEC(struct entry) seen;	    /* of one lane, in order */
 	DW_VEC(struct entry) entries;
 };
 
@@ -52,11 +52,11 @@ static int compare(const void *pa, const void *pb)
 	return c ? c : compare_numbers(a->total, b->total);
 }
 
-typedef int add_process_fn(const struct dw_view *v, struct annotated *a, uint32_t process);
+typedef int add_lane_fn(const struct dw_view *v, struct annotated *a, uint32_t lane);
 
-/* Make the entries of each process that ran the function. */
-static int add_processes(struct dw_view *v, struct annotated *a, add_process_fn *list_seen,
-			 add_process_fn *add)
+/* Make the entries of each lane that ran the function. */
+static int add_lanes(struct dw_view *v, struct annotated *a, add_lane_fn *list_seen,
+		     add_lane_fn *add)
 {
 	int rc = 0;
 
@@ -64,10 +64,10 @@ static int add_processes(struct dw_view *v, struct annotated *a, add_process_fn 
 		if (rc || total->function != v->request.function)
 			continue;
 		a->seen.n = 0;
-		rc = list_seen(v, a, total->process);
+		rc = list_seen(v, a, total->lane);
 		if (a->seen.n)
 			qsort(a->seen.v, a->seen.n, sizeof *a->seen.v, compare);
-		rc = rc ? rc : add(v, a, total->process);
+		rc = rc ? rc : add(v, a, total->lane);
 	}
 	if (!rc)
 		rc = dw_order_all(v, a->entries.n);
@@ -100,32 +100,31 @@ static bool is_listed(const struct dw_view *v, uint32_t module, uint64_t svma, u
 	       svma >= f->svma && svma - f->svma < f->bytes;
 }
 
-static int list_instructions(const struct dw_view *v, struct annotated *a, uint32_t process)
+static int list_instructions(const struct dw_view *v, struct annotated *a, uint32_t lane)
 {
 	const struct dw_totals *t = v->request.totals;
 
 	for (uint32_t i = 0; i < t->instructions.n; i++) {
 		struct dw_row row = {0};
 
-		if (t->instructions.v[i].process != process)
+		if (t->instructions.v[i].lane != lane)
 			continue;
 		dw_row_set_instruction(v, &t->instructions.v[i], &row);
 		if (row.flags & DWELL_ROW_HAS_ADDRESS &&
 		    is_listed(v, row.module, row.address, row.function) &&
-		    dw_vec_push(
-			    &a->seen,
-			    (struct entry){.process = process, .total = i, .svma = row.address}))
+		    dw_vec_push(&a->seen,
+				(struct entry){.lane = lane, .total = i, .svma = row.address}))
 			return -ENOMEM;
 	}
 	return 0;
 }
 
 /* All instructions of @s, from seen entry *@i on those that were seen. */
-static int add_stretch(struct annotated *a, const struct dw_code_stretch *s, uint32_t process,
+static int add_stretch(struct annotated *a, const struct dw_code_stretch *s, uint32_t lane,
 		       size_t *i)
 {
 	for (uint64_t at = s->svma; at < s->end; at += dw_disassembly_step(s, at)) {
-		struct entry e = {.process = process, .total = NO_TOTAL, .svma = at};
+		struct entry e = {.lane = lane, .total = NO_TOTAL, .svma = at};
 
 		while (*i < a->seen.n && a->seen.v[*i].svma < at)
 			if (dw_vec_push(&a->entries, a->seen.v[(*i)++]))
@@ -138,14 +137,14 @@ static int add_stretch(struct annotated *a, const struct dw_code_stretch *s, uin
 	return 0;
 }
 
-static int add_instructions(const struct dw_view *v, struct annotated *a, uint32_t process)
+static int add_instructions(const struct dw_view *v, struct annotated *a, uint32_t lane)
 {
 	size_t i = 0;
 	int rc = 0;
 
 	dw_vec_each(s, &a->code.codes)
 		if (!rc && s->function == v->request.function)
-			rc = add_stretch(a, s, process, &i);
+			rc = add_stretch(a, s, lane, &i);
 	while (!rc && i < a->seen.n)
 		rc = dw_vec_push(&a->entries, a->seen.v[i++]);
 	return rc;
@@ -159,7 +158,7 @@ static int open_instructions(struct dw_view *v)
 	if (rc)
 		return rc;
 	a->function = dw_functions_get(&v->request.profile->functions, v->request.function);
-	return add_processes(v, a, list_instructions, add_instructions);
+	return add_lanes(v, a, list_instructions, add_instructions);
 }
 
 static void instruction_row(const struct dw_view *v, uint32_t item, struct dw_buf *scratch,
@@ -174,7 +173,8 @@ static void instruction_row(const struct dw_view *v, uint32_t item, struct dw_bu
 		dw_row_set_instruction(v, &v->request.totals->instructions.v[e->total], ret);
 		return;
 	}
-	dw_row_set_function(v, e->process, v->request.function, ret);
+	dw_row_set_lane(v, e->lane, ret);
+	dw_row_set_function(v, v->request.function, ret);
 	ret->name = DWELL_NAME_ADDRESS;
 	ret->flags |= DWELL_ROW_HAS_ADDRESS | DWELL_ROW_UNSEEN;
 	ret->address = e->svma;
@@ -183,11 +183,12 @@ static void instruction_row(const struct dw_view *v, uint32_t item, struct dw_bu
 static const enum dw_column instruction_columns[] = {DWELL_COLUMNS_INSTRUCTION, DWELL_COLUMN_COUNTS,
 						     DWELL_COLUMN_VALUES, DWELL_COLUMN_END};
 static const enum dw_column instruction_defaults[] = {
-	DWELL_COLUMN_DEFAULT_VALUES, DWELL_COLUMN_INSTRUCTION_ADDRESS, DWELL_COLUMN_LINE_BEGIN,
-	DWELL_COLUMN_INSTRUCTION, DWELL_COLUMN_END};
+	DWELL_COLUMN_DEFAULT_VALUES, DWELL_COLUMN_DEFAULT_LANE, DWELL_COLUMN_INSTRUCTION_ADDRESS,
+	DWELL_COLUMN_LINE_BEGIN,     DWELL_COLUMN_INSTRUCTION,	DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_annotated = {
 	.name = "instructions",
+	.splits = true,
 	.parts = DWELL_TOTALS_INSTRUCTIONS | DWELL_TOTALS_FUNCTIONS,
 	.columns = instruction_columns,
 	.defaults = instruction_defaults,
@@ -199,15 +200,15 @@ const struct dw_view_ops dw_view_annotated = {
 	.release = release_annotated,
 };
 
-static int list_lines(const struct dw_view *v, struct annotated *a, uint32_t process)
+static int list_lines(const struct dw_view *v, struct annotated *a, uint32_t lane)
 {
 	const struct dw_totals *t = v->request.totals;
 
 	for (uint32_t i = 0; i < t->lines.n; i++) {
 		const struct dw_line_total *line = &t->lines.v[i];
-		const struct entry e = {process, i, line->file, line->line, line->column, 0};
+		const struct entry e = {lane, i, line->file, line->line, line->column, 0};
 
-		if (line->process == process && line->function == v->request.function &&
+		if (line->lane == lane && line->function == v->request.function &&
 		    dw_vec_push(&a->seen, e))
 			return -ENOMEM;
 	}
@@ -255,7 +256,7 @@ static uint32_t last_line(const struct dw_view *v, const struct annotated *a, ui
 
 /* The lines of the function's own file from its declaration on; seen ones as often as they have
  * statements. */
-static int add_text(const struct dw_view *v, struct annotated *a, uint32_t process)
+static int add_text(const struct dw_view *v, struct annotated *a, uint32_t lane)
 {
 	const struct dw_function *f = a->function;
 	uint32_t first = f->line, last = f->line, end;
@@ -271,7 +272,7 @@ static int add_text(const struct dw_view *v, struct annotated *a, uint32_t proce
 	while (i < a->seen.n && a->seen.v[i].file == f->file && a->seen.v[i].line < first && !rc)
 		rc = dw_vec_push(&a->entries, a->seen.v[i++]);
 	for (uint32_t line = first; line <= end && !rc; line++) {
-		const struct entry e = {process, NO_TOTAL, f->file, line, 0, 0};
+		const struct entry e = {lane, NO_TOTAL, f->file, line, 0, 0};
 		size_t before = i, n;
 
 		while (i < a->seen.n && a->seen.v[i].file == f->file && a->seen.v[i].line <= line &&
@@ -294,11 +295,11 @@ static int add_others(struct annotated *a, bool has_text)
 	return rc;
 }
 
-static int add_lines(const struct dw_view *v, struct annotated *a, uint32_t process)
+static int add_lines(const struct dw_view *v, struct annotated *a, uint32_t lane)
 {
 	size_t n;
 	bool has_text = text_of(v, a->function->file, a->function->line, &n);
-	int rc = has_text ? add_text(v, a, process) : 0;
+	int rc = has_text ? add_text(v, a, lane) : 0;
 
 	return rc ? rc : add_others(a, has_text);
 }
@@ -310,7 +311,7 @@ static int open_lines(struct dw_view *v)
 	if (!a)
 		return -ENOMEM;
 	a->function = dw_functions_get(&v->request.profile->functions, v->request.function);
-	return a->function ? add_processes(v, a, list_lines, add_lines) : dw_order_all(v, 0);
+	return a->function ? add_lanes(v, a, list_lines, add_lines) : dw_order_all(v, 0);
 }
 
 static void line_row(const struct dw_view *v, uint32_t item, struct dw_buf *scratch,
@@ -327,7 +328,7 @@ static void line_row(const struct dw_view *v, uint32_t item, struct dw_buf *scra
 	}
 	ret->flags |= DWELL_ROW_UNSEEN;
 	dw_row_set_statement(v,
-			     &(struct dw_line_total){.process = e->process,
+			     &(struct dw_line_total){.lane = e->lane,
 						     .function = v->request.function,
 						     .file = e->file,
 						     .line = e->line},
@@ -336,11 +337,13 @@ static void line_row(const struct dw_view *v, uint32_t item, struct dw_buf *scra
 
 static const enum dw_column line_columns[] = {DWELL_COLUMNS_LINE, DWELL_COLUMN_COUNTS,
 					      DWELL_COLUMN_VALUES, DWELL_COLUMN_END};
-static const enum dw_column line_defaults[] = {DWELL_COLUMN_DEFAULT_VALUES, DWELL_COLUMN_LINE_BEGIN,
+static const enum dw_column line_defaults[] = {DWELL_COLUMN_DEFAULT_VALUES,
+					       DWELL_COLUMN_DEFAULT_LANE, DWELL_COLUMN_LINE_BEGIN,
 					       DWELL_COLUMN_SOURCE_TEXT, DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_source_annotated = {
 	.name = "lines",
+	.splits = true,
 	.parts = DWELL_TOTALS_LINES | DWELL_TOTALS_FUNCTIONS,
 	.columns = line_columns,
 	.defaults = line_defaults,

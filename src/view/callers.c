@@ -1,6 +1,5 @@
 /*
- * The callers view: for each process that ran the function, who called it, itself, and what it
- * called.
+ * The callers view: for each lane that ran the function, who called it, itself, and what it called.
  *
  * A caller's row has the share of the function's values that its calls caused, a callee's row the
  * callee's values when this function called it. A recursive function is its own caller and callee.
@@ -11,7 +10,7 @@
 #include <errno.h>
 
 struct member {
-	uint32_t process;
+	uint32_t lane;
 	uint32_t function;
 	enum dw_row_type type;
 	struct dw_measured measured;
@@ -22,35 +21,35 @@ struct callers {
 };
 
 /* Append the members of one block, which all are of one @type. */
-static int add_edges(struct callers *c, const struct dw_view *v, uint32_t process,
+static int add_edges(struct callers *c, const struct dw_view *v, uint32_t lane,
 		     enum dw_row_type type)
 {
 	uint32_t function = v->request.function;
 
 	dw_vec_each(e, &v->request.totals->edges) {
 		bool callers = type == DWELL_ROW_CALLER;
-		struct member m = {process, callers ? e->caller : e->callee, type,
+		struct member m = {lane, callers ? e->caller : e->callee, type,
 				   dw_totals_measured(v->request.totals, e->amounts)};
 
-		if (e->process == process && (callers ? e->callee : e->caller) == function &&
+		if (e->lane == lane && (callers ? e->callee : e->caller) == function &&
 		    dw_vec_push(&c->members, m))
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static int add_process(struct callers *c, const struct dw_view *v,
-		       const struct dw_function_total *total)
+static int add_lane(struct callers *c, const struct dw_view *v,
+		    const struct dw_function_total *total)
 {
-	struct member self = {total->process, total->function, DWELL_ROW_CURRENT,
+	struct member self = {total->lane, total->function, DWELL_ROW_CURRENT,
 			      dw_totals_function_measured(v->request.totals, total)};
 
-	if (add_edges(c, v, total->process, DWELL_ROW_CALLER) || dw_vec_push(&c->members, self))
+	if (add_edges(c, v, total->lane, DWELL_ROW_CALLER) || dw_vec_push(&c->members, self))
 		return -ENOMEM;
-	return add_edges(c, v, total->process, DWELL_ROW_CALLEE);
+	return add_edges(c, v, total->lane, DWELL_ROW_CALLEE);
 }
 
-/* Sort within each run of rows of one process and type. */
+/* Sort within each run of rows of one lane and type. */
 static int sort_blocks(struct dw_view *v, const struct callers *c)
 {
 	size_t first = 0;
@@ -59,7 +58,7 @@ static int sort_blocks(struct dw_view *v, const struct callers *c)
 	for (size_t i = 1; i <= v->n && !rc; i++) {
 		const struct member *m = c->members.v;
 
-		if (i < v->n && m[i].process == m[first].process && m[i].type == m[first].type)
+		if (i < v->n && m[i].lane == m[first].lane && m[i].type == m[first].type)
 			continue;
 		rc = dw_order_sort(v, first, i - first);
 		first = i;
@@ -74,7 +73,7 @@ static int open_callers(struct dw_view *v)
 	if (!c)
 		return -ENOMEM;
 	dw_vec_each(total, &v->request.totals->functions)
-		if (total->function == v->request.function && add_process(c, v, total))
+		if (total->function == v->request.function && add_lane(c, v, total))
 			return -ENOMEM;
 	return dw_order_all(v, c->members.n) ? -ENOMEM : sort_blocks(v, c);
 }
@@ -86,7 +85,8 @@ static void caller_row(const struct dw_view *v, uint32_t item, struct dw_buf *sc
 	const struct member *m = &c->members.v[item];
 
 	(void)scratch;
-	dw_row_set_function(v, m->process, m->function, ret);
+	dw_row_set_lane(v, m->lane, ret);
+	dw_row_set_function(v, m->function, ret);
 	ret->type = m->type;
 	dw_row_set_measured(v, m->measured, ret);
 }
@@ -103,12 +103,13 @@ static void release_callers(struct dw_view *v)
 static const enum dw_column columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMN_COUNTS,
 					 DWELL_COLUMN_TYPE,	DWELL_COLUMN_ROOT,
 					 DWELL_COLUMN_VALUES,	DWELL_COLUMN_END};
-static const enum dw_column defaults[] = {DWELL_COLUMN_TYPE, DWELL_COLUMN_DEFAULT_VALUES,
-					  DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_MODULE_NAME,
-					  DWELL_COLUMN_END};
+static const enum dw_column defaults[] = {DWELL_COLUMN_TYPE,	     DWELL_COLUMN_DEFAULT_VALUES,
+					  DWELL_COLUMN_DEFAULT_LANE, DWELL_COLUMN_FUNCTION_NAME,
+					  DWELL_COLUMN_MODULE_NAME,  DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_callers = {
 	.name = "callers",
+	.splits = true,
 	.help = "who calls FUNCTION, and what it calls",
 	.parts = DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_EDGES,
 	.columns = columns,

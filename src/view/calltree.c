@@ -1,5 +1,6 @@
 /*
- * The call tree: each process is a root, every function below the one that called it.
+ * The call tree: all processes together are a root, or each lane where they are told apart; every
+ * function below the one that called it.
  *
  * Trimmed nodes are left out (and counted); a folded node is part of the row of its parent, whose
  * name then lists the chain. With --hot-path only that path is shown.
@@ -208,12 +209,14 @@ static void release_calltree(struct dw_view *v)
 
 static const enum dw_column columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMN_COUNTS,
 					 DWELL_COLUMN_LEVEL, DWELL_COLUMN_VALUES, DWELL_COLUMN_END};
-static const enum dw_column defaults[] = {DWELL_COLUMN_DEFAULT_VALUES, DWELL_COLUMN_FUNCTION_NAME,
-					  DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_END};
+static const enum dw_column defaults[] = {DWELL_COLUMN_DEFAULT_VALUES, DWELL_COLUMN_DEFAULT_LANE,
+					  DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_MODULE_NAME,
+					  DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_calltree = {
 	.name = "calltree",
-	.help = "who called whom, from the process down",
+	.splits = true,
+	.help = "who called whom, from all processes down",
 	.parts = DWELL_TOTALS_NODES,
 	.columns = columns,
 	.defaults = defaults,
@@ -227,18 +230,20 @@ const struct dw_view_ops dw_view_calltree = {
 };
 
 static const enum dw_column allocations_columns[] = {
-	DWELL_COLUMN_NAME,	    DWELL_COLUMN_PROCESS_ID,
-	DWELL_COLUMN_PROCESS_NAME,  DWELL_COLUMN_MODULE_NAME,
-	DWELL_COLUMN_MODULE_PATH,   DWELL_COLUMN_SOURCE_FILE,
-	DWELL_COLUMN_FUNCTION_LINE, DWELL_COLUMN_LEVEL,
-	DWELL_COLUMN_VALUES,	    DWELL_COLUMN_END};
-static const enum dw_column allocations_defaults[] = {
-	DWELL_COLUMN_BYTES_INCLUSIVE_PCT, DWELL_COLUMN_BYTES_INCLUSIVE,
-	DWELL_COLUMN_ALLOCS_INCLUSIVE,	  DWELL_COLUMN_NAME,
-	DWELL_COLUMN_MODULE_NAME,	  DWELL_COLUMN_END};
+	DWELL_COLUMN_NAME,	  DWELL_COLUMN_LANE,	    DWELL_COLUMN_MODULE_NAME,
+	DWELL_COLUMN_MODULE_PATH, DWELL_COLUMN_SOURCE_FILE, DWELL_COLUMN_FUNCTION_LINE,
+	DWELL_COLUMN_LEVEL,	  DWELL_COLUMN_VALUES,	    DWELL_COLUMN_END};
+static const enum dw_column allocations_defaults[] = {DWELL_COLUMN_BYTES_INCLUSIVE_PCT,
+						      DWELL_COLUMN_BYTES_INCLUSIVE,
+						      DWELL_COLUMN_ALLOCS_INCLUSIVE,
+						      DWELL_COLUMN_DEFAULT_LANE,
+						      DWELL_COLUMN_NAME,
+						      DWELL_COLUMN_MODULE_NAME,
+						      DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_allocations = {
 	.name = "allocations",
+	.splits = true,
 	.help = "types of objects, below each who allocated it, and who called that",
 	.parts = DWELL_TOTALS_PATHS,
 	.columns = allocations_columns,

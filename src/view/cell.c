@@ -53,6 +53,23 @@ static const char *process_name(const struct dw_view *v, const struct dw_row *ro
 	return p ? text(v, p->name) : "";
 }
 
+static const char *command_line(const struct dw_view *v, const struct dw_row *row)
+{
+	const struct dw_process *p = dw_processes_get(&v->request.profile->processes, row->process);
+
+	return p ? text(v, p->command_line) : "";
+}
+
+/* What rows of several processes go by, or the row's own one. */
+static const char *command(const struct dw_view *v, const struct dw_row *row)
+{
+	uint32_t known = row->command;
+
+	if (!known)
+		known = dw_process_command(v->request.profile, row->process);
+	return text(v, known);
+}
+
 /* A thread is called after its start function, as Visual Studio does, else by its own name. */
 static const char *thread_name(const struct dw_view *v, const struct dw_row *row)
 {
@@ -79,6 +96,14 @@ static const char *root_row_name(const struct dw_view *v, const struct dw_row *r
 	return dw_buf_str(scratch);
 }
 
+/* The root of a call tree. */
+static const char *lane_name(const struct dw_view *v, const struct dw_row *row)
+{
+	if (row->thread)
+		return thread_name(v, row);
+	return row->process || row->command ? command(v, row) : "[all processes]";
+}
+
 static const char *function_name(const struct dw_view *v, const struct dw_row *row,
 				 struct dw_buf *scratch)
 {
@@ -96,7 +121,7 @@ static const char *function_name(const struct dw_view *v, const struct dw_row *r
 	else if (!row->function && row->type == DWELL_ROW_CALLER)
 		name = "[outermost]";
 	else if (!row->function)
-		name = row->name == DWELL_NAME_FUNCTION ? process_name(v, row) : "";
+		name = row->name == DWELL_NAME_FUNCTION ? lane_name(v, row) : "";
 	if (!row->chain)
 		return name;
 	dw_buf_clear(scratch);
@@ -193,6 +218,8 @@ static void task_cell(const struct dw_view *v, const struct dw_row *row, enum dw
 		begin = row->begin_ns;
 	if (column == DWELL_COLUMN_PROCESS_ID)
 		set_known(ret, DWELL_CELL_NUMBER, process ? (uint32_t)process->pid : 0);
+	else if (column == DWELL_COLUMN_THREAD_ID)
+		set_known(ret, DWELL_CELL_NUMBER, thread ? (uint32_t)thread->tid : 0);
 	else if (column == DWELL_COLUMN_UNIQUE_ID)
 		set_known(ret, DWELL_CELL_NUMBER, row->thread ? row->thread : row->process);
 	else if (column == DWELL_COLUMN_ID)
@@ -520,6 +547,10 @@ void dw_view_cell(const struct dw_view *v, const struct dw_row *row, enum dw_col
 		return set_text(ret, section_title(v, row->section));
 	case DWELL_COLUMN_PROCESS_NAME:
 		return set_text(ret, process_name(v, row));
+	case DWELL_COLUMN_COMMAND:
+		return set_text(ret, command(v, row));
+	case DWELL_COLUMN_COMMAND_LINE:
+		return set_text(ret, command_line(v, row));
 	case DWELL_COLUMN_THREAD_NAME:
 		return set_text(ret, own_thread_name(v, row));
 	case DWELL_COLUMN_MODULE_NAME:
@@ -563,7 +594,7 @@ bool dw_column_is_value(enum dw_column column)
 
 bool dw_column_is_place(enum dw_column column)
 {
-	static const enum dw_column general[] = {DWELL_COLUMNS_GENERAL};
+	static const enum dw_column general[] = {DWELL_COLUMNS_PROCESS, DWELL_COLUMNS_CODE};
 
 	for (size_t i = 0; i < sizeof general / sizeof *general; i++)
 		if (general[i] == column)
@@ -577,6 +608,7 @@ bool dw_row_place(const struct dw_row *row, struct dw_row_place *ret)
 
 	*ret = (struct dw_row_place){
 		.process = row->process,
+		.command = row->command,
 		.module = row->module,
 		.function = row->function,
 		.file = row->file,

@@ -75,6 +75,19 @@ enum dw_column dw_columns_lead(enum dw_measure lead, bool exclusive)
 	return column;
 }
 
+/* What tells lanes apart, and that of it which tables show. */
+static const enum dw_column lanes[][5] = {
+	[DWELL_BY_PROCESS] = {DWELL_COLUMNS_PROCESS},
+	[DWELL_BY_THREAD] = {DWELL_COLUMN_PROCESS_ID, DWELL_COLUMN_PROCESS_NAME,
+			     DWELL_COLUMN_THREAD_ID, DWELL_COLUMN_THREAD_NAME},
+	[DWELL_BY_COMMAND] = {DWELL_COLUMN_COMMAND},
+};
+static const enum dw_column default_lanes[][3] = {
+	[DWELL_BY_PROCESS] = {DWELL_COLUMN_PROCESS_ID, DWELL_COLUMN_COMMAND},
+	[DWELL_BY_THREAD] = {DWELL_COLUMN_THREAD_ID, DWELL_COLUMN_THREAD_NAME},
+	[DWELL_BY_COMMAND] = {DWELL_COLUMN_COMMAND},
+};
+
 /* Which columns @column stands for, 0 = itself alone. */
 static enum dw_shown group_of(enum dw_column column, dw_measures set)
 {
@@ -116,12 +129,32 @@ static void insert(enum dw_column *first, enum dw_column *end, enum dw_column co
 	*end = column;
 }
 
-void dw_columns_expand(const enum dw_column *from, dw_measures set, bool sites, enum dw_column *ret)
+/* The columns that tell lanes apart where @column asks for them, NULL = it does not. */
+static const enum dw_column *lane_columns(enum dw_column column, enum dw_by by)
+{
+	switch ((unsigned)column) {
+	case DWELL_COLUMN_LANE:
+		return lanes[by];
+	case DWELL_COLUMN_DEFAULT_LANE:
+		return default_lanes[by];
+	default:
+		return NULL;
+	}
+}
+
+void dw_columns_expand(const enum dw_column *from, dw_measures set, enum dw_by by, bool sites,
+		       enum dw_column *ret)
 {
 	for (; *from; from++) {
 		enum dw_shown group = group_of(*from, set);
 		bool ranked = group > DWELL_IN_FILES;
+		const enum dw_column *lane = lane_columns(*from, by);
 		enum dw_column *first = ret;
+
+		while (lane && *lane)
+			*ret++ = *lane++;
+		if (lane)
+			continue;
 
 		for (enum dw_column c = group ? 1 : *from; c < DWELL_COLUMNS_N; c++) {
 			if ((!group || dw_columns[c].shown & group) && has_column(c, set) &&

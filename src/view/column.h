@@ -7,6 +7,7 @@
 #pragma once
 
 #include "model/measure.h"
+#include "model/totals.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,6 +80,9 @@
 	DW_COLUMN_OF_ROW(X, SECTION, "Section", NULL, TEXT)                                        \
 	DW_COLUMN_OF_ROW(X, PROCESS_ID, "Process ID", NULL, NUMBER)                                \
 	DW_COLUMN_OF_ROW(X, PROCESS_NAME, "Process Name", NULL, TEXT)                              \
+	DW_COLUMN_OF_ROW(X, COMMAND_LINE, "Command Line", NULL, TEXT)                              \
+	DW_COLUMN_OF_ROW(X, COMMAND, "Command", NULL, TEXT)                                        \
+	DW_COLUMN_OF_ROW(X, THREAD_ID, "Thread ID", NULL, NUMBER)                                  \
 	DW_COLUMN_OF_ROW(X, MODULE_NAME, "Module Name", NULL, TEXT)                                \
 	DW_COLUMN_OF_ROW(X, MODULE_PATH, "Module Path", NULL, TEXT)                                \
 	DW_COLUMN_OF_ROW(X, SOURCE_FILE, "Source File", NULL, TEXT)                                \
@@ -183,6 +187,8 @@ enum dw_column {
 	DWELL_COLUMN_VALUES,		       /* all else, in the order of files */
 	DWELL_COLUMN_DEFAULT_VALUES,	       /* those that tables show by default */
 	DWELL_COLUMN_DEFAULT_OWN_VALUES,       /* likewise of rows with no callees of their own */
+	DWELL_COLUMN_LANE,		       /* what rows are split by */
+	DWELL_COLUMN_DEFAULT_LANE,	       /* that of it which tables show by default */
 	/* In place of the column that rows are ordered by: that of the measure that leads. */
 	DWELL_COLUMN_LEAD_INCLUSIVE,
 	DWELL_COLUMN_LEAD_EXCLUSIVE,
@@ -256,11 +262,19 @@ enum dw_column dw_column_find(const enum dw_column *list, const char *text, size
 
 /* Groups of columns that views share, in the order of files; see docs/report-json.md. */
 
+/* A row's process. */
+#define DWELL_COLUMNS_PROCESS                                                     \
+	DWELL_COLUMN_PROCESS_ID, DWELL_COLUMN_PROCESS_NAME, DWELL_COLUMN_COMMAND, \
+		DWELL_COLUMN_COMMAND_LINE
+
 /* Where a row's code is. */
-#define DWELL_COLUMNS_GENERAL                                                                   \
-	DWELL_COLUMN_PROCESS_ID, DWELL_COLUMN_PROCESS_NAME, DWELL_COLUMN_MODULE_NAME,           \
-		DWELL_COLUMN_MODULE_PATH, DWELL_COLUMN_SOURCE_FILE, DWELL_COLUMN_FUNCTION_NAME, \
-		DWELL_COLUMN_FUNCTION_LINE, DWELL_COLUMN_FUNCTION_ADDRESS
+#define DWELL_COLUMNS_CODE                                                            \
+	DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_MODULE_PATH, DWELL_COLUMN_SOURCE_FILE, \
+		DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_FUNCTION_LINE,               \
+		DWELL_COLUMN_FUNCTION_ADDRESS
+
+/* The same of rows that can be split. */
+#define DWELL_COLUMNS_GENERAL DWELL_COLUMN_LANE, DWELL_COLUMNS_CODE
 
 /* A statement. */
 #define DWELL_COLUMNS_STATEMENT                                                       \
@@ -286,9 +300,9 @@ enum dw_column dw_column_find(const enum dw_column *list, const char *text, size
 /*
  * Write the list @from to @ret, which has room for DWELL_COLUMNS_N: without columns of measures
  * that are not in @set, and with the columns of those in place of DWELL_COLUMN_COUNTS and the like.
- * @sites: rows are call sites, which nothing was measured of alone.
+ * @by: what rows are split by. @sites: rows are call sites, which nothing was measured of alone.
  */
-void dw_columns_expand(const enum dw_column *from, dw_measures set, bool sites,
+void dw_columns_expand(const enum dw_column *from, dw_measures set, enum dw_by by, bool sites,
 		       enum dw_column *ret);
 
 /* Take @column out of @list (ended by DWELL_COLUMN_END). */

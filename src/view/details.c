@@ -1,5 +1,5 @@
 /*
- * All about one function: for each process that ran it, who called it, itself, its lines, and what
+ * All about one function: for each lane that ran it, who called it, itself, its lines, and what
  * it called. The rows are those of the callers view, and of the lines view of the function.
  */
 #include "analysis/totals.h"
@@ -14,15 +14,16 @@ struct details {
 	struct dw_view callers, lines;
 };
 
-/* Append the lines of @process, which are together. */
-static void add_lines(struct dw_view *v, const struct details *d, uint32_t process,
+/* Append the lines of the lane that @current is of, which are together. */
+static void add_lines(struct dw_view *v, const struct details *d, const struct dw_row *current,
 		      struct dw_buf *scratch)
 {
 	for (size_t i = 0; i < d->lines.n; i++) {
 		struct dw_row row;
 
 		dw_view_row(&d->lines, i, scratch, &row);
-		if (row.process == process)
+		if (row.process == current->process && row.thread == current->thread &&
+		    row.command == current->command)
 			v->items[v->n++] = (uint32_t)i | IS_LINE;
 	}
 }
@@ -44,7 +45,7 @@ static int open_details(struct dw_view *v)
 		v->items[v->n++] = (uint32_t)i;
 		dw_view_row(&d->callers, i, &scratch, &row);
 		if (row.type == DWELL_ROW_CURRENT)
-			add_lines(v, d, row.process, &scratch);
+			add_lines(v, d, &row, &scratch);
 	}
 	dw_buf_release(&scratch);
 	return 0;
@@ -86,6 +87,7 @@ const struct dw_view_ops dw_view_details = {
 	.defaults = defaults,
 	.sort = DWELL_COLUMN_LEAD_INCLUSIVE,
 	.function = DWELL_FUNCTION_MUST,
+	.splits = true,
 	.tells_all = true,
 	.open = open_details,
 	.row = details_row,

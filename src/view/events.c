@@ -57,7 +57,8 @@ static void slow_row(const struct dw_view *v, uint32_t item, struct dw_buf *scra
 	const struct dw_call_slow *slow = &p->calls.slow.v[t->slow];
 	const struct dw_call_node *node = dw_calls_get(&p->calls, slow->node);
 
-	dw_row_set_function(v, t->process, t->function, ret);
+	dw_row_set_function(v, t->function, ret);
+	ret->process = t->process;
 	ret->thread = node->thread;
 	ret->slow = slow;
 	ret->flags |= DWELL_ROW_HAS_BEGIN;
@@ -68,13 +69,13 @@ static void slow_row(const struct dw_view *v, uint32_t item, struct dw_buf *scra
 	ret->path = dw_buf_str(scratch);
 }
 
-#define SLOWEST_COLUMNS                                                                           \
-	DWELL_COLUMNS_GENERAL, DWELL_COLUMN_ID, DWELL_COLUMN_BEGIN_TIME, DWELL_COLUMN_CALL_PATH,  \
-		DWELL_COLUMN_PROBES_INCLUSIVE, DWELL_COLUMN_EI, DWELL_COLUMN_EE, DWELL_COLUMN_AI, \
-		DWELL_COLUMN_AE, DWELL_COLUMN_CALLEES, DWELL_COLUMN_IO, DWELL_COLUMN_BLOCKING,    \
-		DWELL_COLUMN_SWITCHED, DWELL_COLUMN_BLOCKED_INCLUSIVE,                            \
-		DWELL_COLUMN_BLOCKED_EXCLUSIVE, DWELL_COLUMN_SWITCHES, DWELL_COLUMN_IO_CALLS,     \
-		DWELL_COLUMN_BLOCKING_CALLS
+#define SLOWEST_COLUMNS                                                                      \
+	DWELL_COLUMNS_PROCESS, DWELL_COLUMNS_CODE, DWELL_COLUMN_ID, DWELL_COLUMN_BEGIN_TIME, \
+		DWELL_COLUMN_CALL_PATH, DWELL_COLUMN_PROBES_INCLUSIVE, DWELL_COLUMN_EI,      \
+		DWELL_COLUMN_EE, DWELL_COLUMN_AI, DWELL_COLUMN_AE, DWELL_COLUMN_CALLEES,     \
+		DWELL_COLUMN_IO, DWELL_COLUMN_BLOCKING, DWELL_COLUMN_SWITCHED,               \
+		DWELL_COLUMN_BLOCKED_INCLUSIVE, DWELL_COLUMN_BLOCKED_EXCLUSIVE,              \
+		DWELL_COLUMN_SWITCHES, DWELL_COLUMN_IO_CALLS, DWELL_COLUMN_BLOCKING_CALLS
 
 static const enum dw_column slowest_columns[] = {SLOWEST_COLUMNS, DWELL_COLUMN_END};
 static const enum dw_column slowest_defaults[] = {
@@ -158,12 +159,11 @@ static void gc_row(const struct dw_view *v, uint32_t item, struct dw_buf *scratc
 }
 
 static const enum dw_column gc_columns[] = {
-	DWELL_COLUMN_GC_NUMBER, DWELL_COLUMN_PROCESS_ID,    DWELL_COLUMN_PROCESS_NAME,
-	DWELL_COLUMN_ID,	DWELL_COLUMN_BEGIN_TIME,    DWELL_COLUMN_GC_GENERATION,
-	DWELL_COLUMN_GC_TYPE,	DWELL_COLUMN_GC_REASON,	    DWELL_COLUMN_GC_PAUSE,
-	DWELL_COLUMN_GC_ADDED,	DWELL_COLUMN_HEAP_BEFORE,   DWELL_COLUMN_HEAP_AFTER,
-	DWELL_COLUMN_PROMOTED,	DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_CALL_PATH,
-	DWELL_COLUMN_END};
+	DWELL_COLUMN_GC_NUMBER,	    DWELL_COLUMNS_PROCESS,	DWELL_COLUMN_ID,
+	DWELL_COLUMN_BEGIN_TIME,    DWELL_COLUMN_GC_GENERATION, DWELL_COLUMN_GC_TYPE,
+	DWELL_COLUMN_GC_REASON,	    DWELL_COLUMN_GC_PAUSE,	DWELL_COLUMN_GC_ADDED,
+	DWELL_COLUMN_HEAP_BEFORE,   DWELL_COLUMN_HEAP_AFTER,	DWELL_COLUMN_PROMOTED,
+	DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_CALL_PATH,	DWELL_COLUMN_END};
 static const enum dw_column gc_defaults[] = {
 	DWELL_COLUMN_GC_NUMBER,	 DWELL_COLUMN_GC_GENERATION, DWELL_COLUMN_BEGIN_TIME,
 	DWELL_COLUMN_GC_PAUSE,	 DWELL_COLUMN_GC_ADDED,	     DWELL_COLUMN_HEAP_BEFORE,

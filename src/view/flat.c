@@ -30,12 +30,13 @@ static void function_row(const struct dw_view *v, uint32_t item, struct dw_buf *
 static const enum dw_column function_columns[] = {DWELL_COLUMNS_GENERAL, DWELL_COLUMN_COUNTS,
 						  DWELL_COLUMN_VALUES,	 DWELL_COLUMN_DISABLED,
 						  DWELL_COLUMN_COUNTED,	 DWELL_COLUMN_END};
-static const enum dw_column function_defaults[] = {DWELL_COLUMN_DEFAULT_VALUES,
-						   DWELL_COLUMN_FUNCTION_NAME,
-						   DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_END};
+static const enum dw_column function_defaults[] = {
+	DWELL_COLUMN_DEFAULT_VALUES, DWELL_COLUMN_DEFAULT_LANE, DWELL_COLUMN_FUNCTION_NAME,
+	DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_functions = {
 	.name = "functions",
+	.splits = true,
 	.help = "every function, the one with the most time of its own first",
 	.parts = DWELL_TOTALS_FUNCTIONS,
 	.columns = function_columns,
@@ -67,12 +68,17 @@ static const struct dw_values *line_values(const struct dw_view *v, uint32_t ite
 
 static const enum dw_column line_columns[] = {DWELL_COLUMNS_LINE, DWELL_COLUMN_COUNTS,
 					      DWELL_COLUMN_VALUES, DWELL_COLUMN_END};
-static const enum dw_column line_defaults[] = {
-	DWELL_COLUMN_DEFAULT_VALUES, DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_SOURCE_FILE,
-	DWELL_COLUMN_LINE_BEGIN,     DWELL_COLUMN_SOURCE_TEXT,	 DWELL_COLUMN_END};
+static const enum dw_column line_defaults[] = {DWELL_COLUMN_DEFAULT_VALUES,
+					       DWELL_COLUMN_DEFAULT_LANE,
+					       DWELL_COLUMN_FUNCTION_NAME,
+					       DWELL_COLUMN_SOURCE_FILE,
+					       DWELL_COLUMN_LINE_BEGIN,
+					       DWELL_COLUMN_SOURCE_TEXT,
+					       DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_lines = {
 	.name = "lines",
+	.splits = true,
 	.help = "every source line (statement), or those of FUNCTION in order",
 	.parts = DWELL_TOTALS_LINES,
 	.columns = line_columns,
@@ -118,12 +124,17 @@ static void release_instructions(struct dw_view *v)
 
 static const enum dw_column instruction_columns[] = {DWELL_COLUMNS_INSTRUCTION, DWELL_COLUMN_COUNTS,
 						     DWELL_COLUMN_VALUES, DWELL_COLUMN_END};
-static const enum dw_column instruction_defaults[] = {
-	DWELL_COLUMN_DEFAULT_VALUES, DWELL_COLUMN_INSTRUCTION_ADDRESS, DWELL_COLUMN_FUNCTION_NAME,
-	DWELL_COLUMN_MODULE_NAME,    DWELL_COLUMN_INSTRUCTION,	       DWELL_COLUMN_END};
+static const enum dw_column instruction_defaults[] = {DWELL_COLUMN_DEFAULT_VALUES,
+						      DWELL_COLUMN_DEFAULT_LANE,
+						      DWELL_COLUMN_INSTRUCTION_ADDRESS,
+						      DWELL_COLUMN_FUNCTION_NAME,
+						      DWELL_COLUMN_MODULE_NAME,
+						      DWELL_COLUMN_INSTRUCTION,
+						      DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_instructions = {
 	.name = "instructions",
+	.splits = true,
 	.help = "every instruction address seen, or all of FUNCTION, disassembled",
 	.parts = DWELL_TOTALS_INSTRUCTIONS,
 	.columns = instruction_columns,
@@ -149,31 +160,55 @@ static void type_row(const struct dw_view *v, uint32_t item, struct dw_buf *scra
 	const struct dw_type_total *t = &v->request.totals->types.v[item];
 
 	(void)scratch;
+	dw_row_set_lane(v, t->lane, ret);
 	dw_row_set_type(v, t->type, ret);
 	dw_row_set_amounts(v, t->amounts, ret);
 }
 
-static const enum dw_column type_columns[] = {
-	DWELL_COLUMN_CLASS_NAME,     DWELL_COLUMN_PROCESS_ID,	    DWELL_COLUMN_PROCESS_NAME,
-	DWELL_COLUMN_MODULE_NAME,    DWELL_COLUMN_MODULE_PATH,	    DWELL_COLUMN_INSTANCES,
-	DWELL_COLUMN_INSTANCES_PCT,  DWELL_COLUMN_INSTANCES_GEN0,   DWELL_COLUMN_INSTANCES_GEN1,
-	DWELL_COLUMN_INSTANCES_GEN2, DWELL_COLUMN_INSTANCES_ALIVE,  DWELL_COLUMN_BYTES,
-	DWELL_COLUMN_BYTES_PCT,	     DWELL_COLUMN_BYTES_GEN0,	    DWELL_COLUMN_BYTES_GEN1,
-	DWELL_COLUMN_BYTES_GEN2,     DWELL_COLUMN_BYTES_ALIVE,	    DWELL_COLUMN_INSTANCES_LARGE,
-	DWELL_COLUMN_BYTES_LARGE,    DWELL_COLUMN_INSTANCES_PINNED, DWELL_COLUMN_BYTES_PINNED,
-	DWELL_COLUMN_BYTES_ERROR,    DWELL_COLUMNS_SURVIVORS,	    DWELL_COLUMN_END};
-static const enum dw_column type_defaults[] = {
-	DWELL_COLUMN_BYTES_PCT,	       DWELL_COLUMN_BYTES,
-	DWELL_COLUMN_BYTES_ERROR,      DWELL_COLUMN_INSTANCES,
-	DWELL_COLUMN_INSTANCES_GEN0,   DWELL_COLUMN_INSTANCES_GEN1,
-	DWELL_COLUMN_INSTANCES_GEN2,   DWELL_COLUMN_INSTANCES_LARGE,
-	DWELL_COLUMN_INSTANCES_PINNED, DWELL_COLUMN_INSTANCES_ALIVE,
-	DWELL_COLUMN_BYTES_ALIVE,      DWELL_COLUMN_BYTES_GROWTH,
-	DWELL_COLUMN_BYTES_LEAST,      DWELL_COLUMN_BYTES_MOST,
-	DWELL_COLUMN_CLASS_NAME,       DWELL_COLUMN_END};
+static const enum dw_column type_columns[] = {DWELL_COLUMN_CLASS_NAME,
+					      DWELL_COLUMN_LANE,
+					      DWELL_COLUMN_MODULE_NAME,
+					      DWELL_COLUMN_MODULE_PATH,
+					      DWELL_COLUMN_INSTANCES,
+					      DWELL_COLUMN_INSTANCES_PCT,
+					      DWELL_COLUMN_INSTANCES_GEN0,
+					      DWELL_COLUMN_INSTANCES_GEN1,
+					      DWELL_COLUMN_INSTANCES_GEN2,
+					      DWELL_COLUMN_INSTANCES_ALIVE,
+					      DWELL_COLUMN_BYTES,
+					      DWELL_COLUMN_BYTES_PCT,
+					      DWELL_COLUMN_BYTES_GEN0,
+					      DWELL_COLUMN_BYTES_GEN1,
+					      DWELL_COLUMN_BYTES_GEN2,
+					      DWELL_COLUMN_BYTES_ALIVE,
+					      DWELL_COLUMN_INSTANCES_LARGE,
+					      DWELL_COLUMN_BYTES_LARGE,
+					      DWELL_COLUMN_INSTANCES_PINNED,
+					      DWELL_COLUMN_BYTES_PINNED,
+					      DWELL_COLUMN_BYTES_ERROR,
+					      DWELL_COLUMNS_SURVIVORS,
+					      DWELL_COLUMN_END};
+static const enum dw_column type_defaults[] = {DWELL_COLUMN_BYTES_PCT,
+					       DWELL_COLUMN_BYTES,
+					       DWELL_COLUMN_BYTES_ERROR,
+					       DWELL_COLUMN_INSTANCES,
+					       DWELL_COLUMN_INSTANCES_GEN0,
+					       DWELL_COLUMN_INSTANCES_GEN1,
+					       DWELL_COLUMN_INSTANCES_GEN2,
+					       DWELL_COLUMN_INSTANCES_LARGE,
+					       DWELL_COLUMN_INSTANCES_PINNED,
+					       DWELL_COLUMN_INSTANCES_ALIVE,
+					       DWELL_COLUMN_BYTES_ALIVE,
+					       DWELL_COLUMN_BYTES_GROWTH,
+					       DWELL_COLUMN_BYTES_LEAST,
+					       DWELL_COLUMN_BYTES_MOST,
+					       DWELL_COLUMN_DEFAULT_LANE,
+					       DWELL_COLUMN_CLASS_NAME,
+					       DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_lifetime = {
 	.name = "lifetime",
+	.splits = true,
 	.help = "types of objects, and in which generation they died",
 	.parts = DWELL_TOTALS_TYPES,
 	.columns = type_columns,
@@ -218,20 +253,23 @@ static void thread_row(const struct dw_view *v, uint32_t item, struct dw_buf *sc
 	dw_row_set_amounts(v, t->amounts, ret);
 }
 
-static const enum dw_column process_columns[] = {
-	DWELL_COLUMN_UNIQUE_ID, DWELL_COLUMN_ID,     DWELL_COLUMN_NAME,	  DWELL_COLUMN_BEGIN_TIME,
-	DWELL_COLUMN_END_TIME,	DWELL_COLUMN_COUNTS, DWELL_COLUMN_VALUES, DWELL_COLUMN_END};
+static const enum dw_column process_columns[] = {DWELL_COLUMN_UNIQUE_ID,    DWELL_COLUMN_ID,
+						 DWELL_COLUMN_NAME,	    DWELL_COLUMN_COMMAND,
+						 DWELL_COLUMN_COMMAND_LINE, DWELL_COLUMN_BEGIN_TIME,
+						 DWELL_COLUMN_END_TIME,	    DWELL_COLUMN_COUNTS,
+						 DWELL_COLUMN_VALUES,	    DWELL_COLUMN_END};
 static const enum dw_column process_defaults[] = {
-	DWELL_COLUMN_DEFAULT_OWN_VALUES, DWELL_COLUMN_ID,	DWELL_COLUMN_NAME,
+	DWELL_COLUMN_DEFAULT_OWN_VALUES, DWELL_COLUMN_ID,	DWELL_COLUMN_COMMAND,
 	DWELL_COLUMN_BEGIN_TIME,	 DWELL_COLUMN_END_TIME, DWELL_COLUMN_END};
 static const enum dw_column thread_columns[] = {
-	DWELL_COLUMN_UNIQUE_ID,	   DWELL_COLUMN_ID,	     DWELL_COLUMN_NAME,
-	DWELL_COLUMN_BEGIN_TIME,   DWELL_COLUMN_END_TIME,    DWELL_COLUMN_PROCESS_ID,
-	DWELL_COLUMN_PROCESS_NAME, DWELL_COLUMN_THREAD_NAME, DWELL_COLUMN_COUNTS,
-	DWELL_COLUMN_VALUES,	   DWELL_COLUMN_END};
+	DWELL_COLUMN_UNIQUE_ID,	   DWELL_COLUMN_ID,	  DWELL_COLUMN_NAME,
+	DWELL_COLUMN_BEGIN_TIME,   DWELL_COLUMN_END_TIME, DWELL_COLUMN_PROCESS_ID,
+	DWELL_COLUMN_PROCESS_NAME, DWELL_COLUMN_COMMAND,  DWELL_COLUMN_COMMAND_LINE,
+	DWELL_COLUMN_THREAD_NAME,  DWELL_COLUMN_COUNTS,	  DWELL_COLUMN_VALUES,
+	DWELL_COLUMN_END};
 static const enum dw_column thread_defaults[] = {
-	DWELL_COLUMN_DEFAULT_OWN_VALUES, DWELL_COLUMN_ID,	    DWELL_COLUMN_NAME,
-	DWELL_COLUMN_THREAD_NAME,	 DWELL_COLUMN_PROCESS_NAME, DWELL_COLUMN_BEGIN_TIME,
+	DWELL_COLUMN_DEFAULT_OWN_VALUES, DWELL_COLUMN_ID,      DWELL_COLUMN_NAME,
+	DWELL_COLUMN_THREAD_NAME,	 DWELL_COLUMN_COMMAND, DWELL_COLUMN_BEGIN_TIME,
 	DWELL_COLUMN_END_TIME,		 DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_processes = {

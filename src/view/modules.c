@@ -66,12 +66,12 @@ static const struct dw_values *module_values(const struct dw_view *v, uint32_t i
 	return dw_totals_values(t, t->instructions.v[item - k.end[2]].amounts);
 }
 
-static uint64_t key(uint32_t process, uint32_t module)
+static uint64_t key(uint32_t lane, uint32_t module)
 {
-	return (uint64_t)process << 32 | module;
+	return (uint64_t)lane << 32 | module;
 }
 
-/* Parents of functions are found by process and module. */
+/* Parents of functions are found by lane and module. */
 static int link_functions(const struct dw_view *v, struct kinds k, uint32_t *parent)
 {
 	const struct dw_totals *t = v->request.totals;
@@ -79,15 +79,16 @@ static int link_functions(const struct dw_view *v, struct kinds k, uint32_t *par
 	int rc = 0;
 
 	for (uint32_t i = 0; i < k.end[0] && !rc; i++)
-		rc = dw_map_put(&modules, key(t->modules.v[i].process, t->modules.v[i].module),
-				i + 1);
+		rc = dw_map_put(&modules, key(t->modules.v[i].lane, t->modules.v[i].module), i + 1);
 	for (size_t i = k.end[0]; i < k.end[1]; i++) {
 		struct dw_row row = {0};
 
 		module_row(v, (uint32_t)i, NULL, &row);
 		if (row.function == (uint32_t)DWELL_FUNCTION_ROOT)
 			row.module = (uint32_t)DWELL_MODULE_ROOT;
-		parent[i] = dw_map_get(&modules, key(row.process, row.module)) - 1;
+		parent[i] =
+			dw_map_get(&modules, key(t->functions.v[i - k.end[0]].lane, row.module)) -
+			1;
 	}
 	dw_map_release(&modules);
 	return rc;
@@ -118,16 +119,18 @@ static int open_modules(struct dw_view *v)
 	return rc ? rc : dw_order_tree(v, dw_take_ptr(parent));
 }
 
-static const enum dw_column columns[] = {
-	DWELL_COLUMN_NAME,	    DWELL_COLUMN_PROCESS_ID,  DWELL_COLUMN_PROCESS_NAME,
-	DWELL_COLUMN_MODULE_NAME,   DWELL_COLUMN_MODULE_PATH, DWELL_COLUMN_SOURCE_FILE,
-	DWELL_COLUMN_FUNCTION_LINE, DWELL_COLUMN_LEVEL,	      DWELL_COLUMN_COUNTS,
-	DWELL_COLUMN_VALUES,	    DWELL_COLUMN_END};
-static const enum dw_column defaults[] = {DWELL_COLUMN_DEFAULT_VALUES, DWELL_COLUMN_NAME,
-					  DWELL_COLUMN_SOURCE_FILE, DWELL_COLUMN_END};
+static const enum dw_column columns[] = {DWELL_COLUMN_NAME,	   DWELL_COLUMN_LANE,
+					 DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_MODULE_PATH,
+					 DWELL_COLUMN_SOURCE_FILE, DWELL_COLUMN_FUNCTION_LINE,
+					 DWELL_COLUMN_LEVEL,	   DWELL_COLUMN_COUNTS,
+					 DWELL_COLUMN_VALUES,	   DWELL_COLUMN_END};
+static const enum dw_column defaults[] = {DWELL_COLUMN_DEFAULT_VALUES, DWELL_COLUMN_DEFAULT_LANE,
+					  DWELL_COLUMN_NAME, DWELL_COLUMN_SOURCE_FILE,
+					  DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_modules = {
 	.name = "modules",
+	.splits = true,
 	.help = "modules, their functions, and what was sampled of lines and instructions",
 	.parts = DWELL_TOTALS_MODULES | DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_LINES |
 		 DWELL_TOTALS_INSTRUCTIONS,

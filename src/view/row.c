@@ -12,9 +12,19 @@ void dw_row_set_amounts(const struct dw_view *v, uint32_t amounts, struct dw_row
 	dw_row_set_measured(v, dw_totals_measured(v->request.totals, amounts), row);
 }
 
-void dw_row_set_root(uint32_t process, uint32_t thread, struct dw_row *row)
+void dw_row_set_lane(const struct dw_view *v, uint32_t lane, struct dw_row *row)
 {
-	row->process = process;
+	const struct dw_totals *t = v->request.totals;
+
+	if (lane >= t->lanes.n)
+		return;
+	row->process = t->lanes.v[lane].process;
+	row->thread = t->lanes.v[lane].thread;
+	row->command = t->lanes.v[lane].command;
+}
+
+void dw_row_set_root(uint32_t thread, struct dw_row *row)
+{
 	row->thread = thread;
 	row->function = (uint32_t)DWELL_FUNCTION_ROOT;
 }
@@ -22,10 +32,11 @@ void dw_row_set_root(uint32_t process, uint32_t thread, struct dw_row *row)
 void dw_row_set_function_total(const struct dw_view *v, const struct dw_function_total *total,
 			       struct dw_row *row)
 {
+	dw_row_set_lane(v, total->lane, row);
 	if (total->function == (uint32_t)DWELL_FUNCTION_ROOT)
-		dw_row_set_root(total->process, total->thread, row);
+		dw_row_set_root(total->thread, row);
 	else
-		dw_row_set_function(v, total->process, total->function, row);
+		dw_row_set_function(v, total->function, row);
 	dw_row_set_measured(v, dw_totals_function_measured(v->request.totals, total), row);
 }
 
@@ -34,12 +45,13 @@ void dw_row_set_node(const struct dw_view *v, const struct dw_node_total *node, 
 	const struct dw_totals *t = v->request.totals;
 	size_t index = (size_t)(node - t->nodes.v);
 
+	dw_row_set_lane(v, node->lane, row);
 	if (t->nodes_by_type && !node->level)
 		dw_row_set_type(v, node->function, row);
 	else if (node->function == (uint32_t)DWELL_FUNCTION_ROOT)
-		dw_row_set_root(node->process, t->node_threads.v[index], row);
+		dw_row_set_root(t->node_threads.v[index], row);
 	else
-		dw_row_set_function(v, node->process, node->function, row);
+		dw_row_set_function(v, node->function, row);
 	row->level = node->level;
 	dw_row_set_measured(v, dw_totals_node_measured(t, index), row);
 }
@@ -51,18 +63,15 @@ void dw_row_set_type(const struct dw_view *v, uint32_t type, struct dw_row *row)
 
 	row->name = DWELL_NAME_CLASS;
 	row->class_of = type;
-	row->process = t ? t->process : 0;
 	row->module = t ? t->module : 0;
 	if (row->module)
 		row->flags |= DWELL_ROW_HAS_MODULE;
 }
 
-void dw_row_set_function(const struct dw_view *v, uint32_t process, uint32_t function,
-			 struct dw_row *row)
+void dw_row_set_function(const struct dw_view *v, uint32_t function, struct dw_row *row)
 {
 	const struct dw_function *f = dw_functions_get(&v->request.profile->functions, function);
 
-	row->process = process;
 	row->function = function;
 	row->module = f ? f->module : 0;
 	if (f || function == (uint32_t)DWELL_FUNCTION_UNKNOWN)
@@ -72,7 +81,8 @@ void dw_row_set_function(const struct dw_view *v, uint32_t process, uint32_t fun
 void dw_row_set_statement(const struct dw_view *v, const struct dw_line_total *line,
 			  struct dw_row *row)
 {
-	dw_row_set_function(v, line->process, line->function, row);
+	dw_row_set_lane(v, line->lane, row);
+	dw_row_set_function(v, line->function, row);
 	row->name = DWELL_NAME_LINE;
 	row->flags |= DWELL_ROW_HAS_LINE;
 	row->file = line->file;
@@ -116,7 +126,7 @@ void dw_row_set_instruction(const struct dw_view *v, const struct dw_instruction
 	struct dw_line_total line = t->lines.n ? t->lines.v[instruction->line_row]
 					       : line_at(v->request.profile, instruction->frame);
 
-	line.process = instruction->process;
+	line.lane = instruction->lane;
 	dw_row_set_statement(v, &line, row);
 	row->name = DWELL_NAME_ADDRESS;
 	dw_row_set_measured(v, dw_totals_instruction_measured(t, instruction), row);
@@ -133,7 +143,7 @@ void dw_row_set_module(const struct dw_view *v, const struct dw_module_total *mo
 {
 	row->name = DWELL_NAME_MODULE;
 	row->flags |= DWELL_ROW_HAS_MODULE;
-	row->process = module->process;
+	dw_row_set_lane(v, module->lane, row);
 	row->module = module->module;
 	dw_row_set_measured(v, dw_totals_module_measured(v->request.totals, module), row);
 }

@@ -15,9 +15,11 @@ void dw_row_set_amounts(const struct dw_view *v, uint32_t amounts, struct dw_row
 /* @row is about the objects of @type (a type id). */
 void dw_row_set_type(const struct dw_view *v, uint32_t type, struct dw_row *row);
 
-/* @row is about @function in @process. */
-void dw_row_set_function(const struct dw_view *v, uint32_t process, uint32_t function,
-			 struct dw_row *row);
+/* @row is one of @lane. */
+void dw_row_set_lane(const struct dw_view *v, uint32_t lane, struct dw_row *row);
+
+/* @row is about @function. */
+void dw_row_set_function(const struct dw_view *v, uint32_t function, struct dw_row *row);
 
 /* @row is about the place of a statement, of which nothing need be measured. */
 void dw_row_set_statement(const struct dw_view *v, const struct dw_line_total *line,
@@ -31,7 +33,7 @@ void dw_row_set_instruction(const struct dw_view *v, const struct dw_instruction
 			    struct dw_row *row);
 
 /* @row is about the time of @thread, and of others like it, outside its functions. */
-void dw_row_set_root(uint32_t process, uint32_t thread, struct dw_row *row);
+void dw_row_set_root(uint32_t thread, struct dw_row *row);
 
 /* @row is about a function's total. */
 void dw_row_set_function_total(const struct dw_view *v, const struct dw_function_total *total,

@@ -4,7 +4,6 @@
  * these rows, whose parts of each method are in summary-*.c.
  */
 #include "analysis/prune.h"
-#include "analysis/hot-rows.h"
 #include "analysis/nameless.h"
 #include "analysis/totals.h"
 #include "view/notes.h"
@@ -15,43 +14,31 @@
 #include <string.h>
 
 enum {
-	FUNCTIONS_MAX = 8,
-	TYPES_MAX = 8,
 	TYPE_LISTS = 3,
 	PATH_ROWS_MAX = 10, /* of the hot path, in notes */
 	PATH_HEAD_ROWS = 3, /* of a longer one before the gap: its end matters most */
 };
 
-static const enum dw_hot_order type_orders[TYPE_LISTS] = {
-	DWELL_HOT_TYPES_BYTES, DWELL_HOT_TYPES_OBJECTS, DWELL_HOT_TYPES_OLD_BYTES};
-
 struct summary {
 	struct dw_hot_path path;
-	struct dw_hot_rows functions;
-	struct dw_hot_rows waiting;	      /* without waits there are none */
-	struct dw_hot_rows types[TYPE_LISTS]; /* without allocations they are empty */
-	size_t end[DWELL_SECTIONS_N];	      /* items: behind those of each section */
+	size_t end[DWELL_SECTIONS_N]; /* items: behind those of each section */
 };
 
 static int find_rows(const struct dw_view_request *r, struct summary *s)
 {
+	const struct dw_hot_rows *hot = r->totals->hot;
 	size_t *end = s->end;
 
-	if (dw_hot_path_find(r->totals, &s->path) ||
-	    dw_hot_rows_find(r->profile, r->totals, DWELL_HOT_WORK, FUNCTIONS_MAX, &s->functions) ||
-	    dw_hot_rows_find(r->profile, r->totals, DWELL_HOT_WAITS, FUNCTIONS_MAX, &s->waiting))
+	if (dw_hot_path_find(r->totals, &s->path))
 		return -ENOMEM;
 	end[DWELL_SECTION_PATH] = s->path.nodes.n;
-	end[DWELL_SECTION_FUNCTIONS] = end[DWELL_SECTION_PATH] + s->functions.rows.n;
+	end[DWELL_SECTION_FUNCTIONS] = end[DWELL_SECTION_PATH] + hot[DWELL_HOT_WORK].n;
 	for (int i = 0; i < TYPE_LISTS; i++) {
 		size_t *to = &end[DWELL_SECTION_TYPES_BY_BYTES + i];
 
-		if (dw_hot_rows_find(r->profile, r->totals, type_orders[i], TYPES_MAX,
-				     &s->types[i]))
-			return -ENOMEM;
-		*to = to[-1] + s->types[i].rows.n;
+		*to = to[-1] + hot[DWELL_HOT_TYPES_BYTES + i].n;
 	}
-	end[DWELL_SECTION_WAITING] = end[DWELL_SECTION_TYPES_BY_OLD] + s->waiting.rows.n;
+	end[DWELL_SECTION_WAITING] = end[DWELL_SECTION_TYPES_BY_OLD] + hot[DWELL_HOT_WAITS].n;
 	return 0;
 }
 
@@ -63,24 +50,23 @@ static int open_summary(struct dw_view *v)
 	return rc ? rc : dw_order_all(v, s->end[DWELL_SECTIONS_N - 1]);
 }
 
-static void function_row(const struct dw_view *v, const struct dw_hot_rows *list, size_t i,
+static void function_row(const struct dw_view *v, enum dw_hot_list list, size_t i,
 			 struct dw_row *ret)
 {
-	const struct dw_hot_row *f = &list->rows.v[i];
+	const struct dw_hot_row *f = &v->request.totals->hot[list].v[i];
 
 	dw_row_set_function_total(v, &v->request.totals->functions.v[f->row], ret);
-	dw_row_set_measured(v, dw_hot_rows_measured(list, i), ret);
 	ret->processes = f->processes;
 }
 
-static void type_row(const struct dw_view *v, const struct dw_hot_rows *list, size_t i,
-		     struct dw_row *ret)
+static void type_row(const struct dw_view *v, enum dw_hot_list list, size_t i, struct dw_row *ret)
 {
-	const struct dw_hot_row *t = &list->rows.v[i];
+	const struct dw_hot_row *hot = &v->request.totals->hot[list].v[i];
+	const struct dw_type_total *t = &v->request.totals->types.v[hot->row];
 
-	dw_row_set_type(v, v->request.totals->types.v[t->row].type, ret);
-	dw_row_set_measured(v, dw_hot_rows_measured(list, i), ret);
-	ret->processes = t->processes;
+	dw_row_set_type(v, t->type, ret);
+	dw_row_set_amounts(v, t->amounts, ret);
+	ret->processes = hot->processes;
 }
 
 static void summary_row(const struct dw_view *v, uint32_t item, struct dw_buf *scratch,
@@ -97,11 +83,11 @@ static void summary_row(const struct dw_view *v, uint32_t item, struct dw_buf *s
 	if (section == DWELL_SECTION_PATH)
 		dw_row_set_node(v, &v->request.totals->nodes.v[s->path.nodes.v[i]], ret);
 	else if (section == DWELL_SECTION_FUNCTIONS)
-		function_row(v, &s->functions, i, ret);
+		function_row(v, DWELL_HOT_WORK, i, ret);
 	else if (section == DWELL_SECTION_WAITING)
-		function_row(v, &s->waiting, i, ret);
+		function_row(v, DWELL_HOT_WAITS, i, ret);
 	else
-		type_row(v, &s->types[section - DWELL_SECTION_TYPES_BY_BYTES], i, ret);
+		type_row(v, DWELL_HOT_TYPES_BYTES + section - DWELL_SECTION_TYPES_BY_BYTES, i, ret);
 	ret->section = section;
 }
 
@@ -109,13 +95,8 @@ static void release_summary(struct dw_view *v)
 {
 	struct summary *s = v->own;
 
-	if (s) {
+	if (s)
 		dw_hot_path_release(&s->path);
-		dw_hot_rows_release(&s->functions);
-		dw_hot_rows_release(&s->waiting);
-		for (int i = 0; i < TYPE_LISTS; i++)
-			dw_hot_rows_release(&s->types[i]);
-	}
 	free(s);
 }
 
@@ -284,7 +265,7 @@ const struct dw_view_ops dw_view_summary = {
 	.help = "the hot path and the functions that do most of the work",
 	.parts = DWELL_TOTALS_NODES | DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_TASKS |
 		 DWELL_TOTALS_SLOWEST | DWELL_TOTALS_EXTERNAL | DWELL_TOTALS_TYPES |
-		 DWELL_TOTALS_GCS,
+		 DWELL_TOTALS_GCS | DWELL_TOTALS_HOT,
 	.columns = columns,
 	.defaults = columns,
 	.is_of_my_code = true,

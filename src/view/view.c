@@ -45,10 +45,10 @@ static bool has_sites(const struct dw_view_ops *ops, const struct dw_profile *p)
 		!dw_facts_get(&p->facts, "statements_instrumented", 0));
 }
 
-void dw_view_columns(const struct dw_view_ops *ops, const struct dw_profile *p, bool defaults,
-		     enum dw_column *ret)
+void dw_view_columns(const struct dw_view_ops *ops, const struct dw_profile *p, enum dw_by by,
+		     bool defaults, enum dw_column *ret)
 {
-	dw_columns_expand(defaults ? ops->defaults : ops->columns, dw_profile_measures(p),
+	dw_columns_expand(defaults ? ops->defaults : ops->columns, dw_profile_measures(p), by,
 			  defaults && has_sites(ops, p), ret);
 	if (!dw_sample_ns(p)) {
 		dw_columns_drop(ret, DWELL_COLUMN_CPU_INCLUSIVE);
@@ -70,8 +70,7 @@ void dw_view_tell_processes_apart(const struct dw_view *v, enum dw_column *colum
 	unsigned parts = dw_view_parts(v->ops, v->request.profile);
 	size_t at = 0, n = 0;
 
-	if (v->request.totals->processes_seen < 2 ||
-	    parts & (DWELL_TOTALS_TASKS | DWELL_TOTALS_NODES))
+	if (v->request.totals->processes_seen < 2 || v->ops->splits || parts & DWELL_TOTALS_TASKS)
 		return;
 	while (columns[n])
 		n++;

@@ -67,8 +67,9 @@ enum dw_row_flag {
 struct dw_row {
 	enum dw_row_name name;
 	unsigned flags;
-	uint32_t process;
+	uint32_t process; /* 0 also where it is several */
 	uint32_t thread;
+	uint32_t command; /* string: of rows split by command */
 	uint32_t module;
 	uint32_t function; /* or DWELL_FUNCTION_CUT, DWELL_FUNCTION_UNKNOWN */
 	uint32_t file;	   /* string */
@@ -146,6 +147,7 @@ struct dw_view_ops {
 				  DWELL_COLUMN_END = as they are */
 	enum dw_measure needs; /* without it there is nothing to see; DWELL_MEASURE_NONE = always */
 	enum dw_view_sites sites;
+	bool splits;	    /* rows are those of lanes */
 	bool is_of_my_code; /* its tables fold the system's code, if nobody asked for that */
 	bool has_notes;	    /* for people it is told in words, dw_notes_make() */
 	bool tells_all;	    /* tables say below what its row of type DWELL_ROW_CURRENT has beside */
@@ -197,10 +199,10 @@ bool dw_view_suits(const struct dw_view_ops *ops, const struct dw_profile *p);
 /* The parts of totals that the view reads of @p: enum dw_totals_part. */
 unsigned dw_view_parts(const struct dw_view_ops *ops, const struct dw_profile *p);
 
-/* Write the columns that the view has for @p, or @defaults alone, to @ret, which has room for
- * DWELL_COLUMNS_N. */
-void dw_view_columns(const struct dw_view_ops *ops, const struct dw_profile *p, bool defaults,
-		     enum dw_column *ret);
+/* Write the columns that the view has for @p with rows split by @by, or @defaults alone, to @ret,
+ * which has room for DWELL_COLUMNS_N. */
+void dw_view_columns(const struct dw_view_ops *ops, const struct dw_profile *p, enum dw_by by,
+		     bool defaults, enum dw_column *ret);
 
 /* The column by which the view orders rows of @p. @waited: threads waited. */
 enum dw_column dw_view_sort(const struct dw_view_ops *ops, const struct dw_profile *p, bool waited);
@@ -227,9 +229,9 @@ void dw_view_cell(const struct dw_view *v, const struct dw_row *row, enum dw_col
 /* Whether @column shows nothing but a row's values, dw_row.values. */
 bool dw_column_is_value(enum dw_column column);
 
-/* All that the cells of DWELL_COLUMNS_GENERAL depend on. */
+/* All that the cells of DWELL_COLUMNS_PROCESS and DWELL_COLUMNS_CODE depend on. */
 struct dw_row_place {
-	uint32_t process, module, function, file;
+	uint32_t process, command, module, function, file;
 	uint32_t kind;
 };
 

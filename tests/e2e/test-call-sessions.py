@@ -268,7 +268,7 @@ def test_processes_beyond_the_limit_of_nodes(context):
     done = context.instrument("--nodes", "1", "--", "/bin/sh", "-c",
                               f"sleep 1; {target}; {target}; echo done", status=0)
     require(done.stdout.endswith("done\n"), done.stdout)
-    report = context.report("functions")
+    report = context.report("functions", "--by", "process")
     expect(report["session"]["processes_left_out"], 3, "processes left out, sleep among them")
     require(any(row["process_name"] == "sh" for row in report["rows"]), "the shell's functions")
     require(not any(row["process_name"] == "calls" for row in report["rows"]), "functions of others")

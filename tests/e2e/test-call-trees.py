@@ -271,7 +271,7 @@ def test_processes_share_the_memory(context):
     done = context.instrument("--all-functions", "--memory", "1", "--", "/bin/sh", "-c",
                               f"for i in $(seq {times}); do {program}; sleep 0.1; done")
     lines = [line.split() for line in done.stdout.splitlines()]
-    report = context.report("functions")
+    report = context.report("functions", "--by", "process")
     for name, n in {words[0]: int(words[1]) for words in lines[:len(lines) // times]}.items():
         expect([row["number_of_calls"] for row in report["rows"] if row["function_name"] == name],
                [n] * times, f"calls of {name}")

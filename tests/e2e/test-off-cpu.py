@@ -70,7 +70,7 @@ RUNS = ("launched", "attached", "launched-refused", "attached-refused")
 def test_truth(context, case):
     run, level = case.rsplit("-", 1)
     truth = record(context, run, level, "sleep,lock,pipe,child,spin")
-    report = context.report("functions")
+    report = context.report("functions", "--by", "process")
     for name in LONG:
         expect_between(blocked_ms(report, name), [truth[name]], name)
     expect_between(blocked_ms(report, "spin"), [], "what only works")

@@ -33,7 +33,7 @@ class Run:
         lines = (line.split() for line in done.stdout.splitlines())
         self.truth = {name: [int(n) for n in numbers] for name, *numbers in lines}
         self.stolen = stolen_ns() - stolen
-        report = context.report("functions")
+        report = context.report("functions", "--by", "process")
         self.facts = report["session"]
         self.pid, = {row["process_id"] for row in report["rows"]
                      if row["function_name"] == "compute"}
@@ -161,7 +161,7 @@ def test_only_who_has_a_filter_is_an_upper_bound(context):
     expect((facts["os_source"], len(rows)), ("perf", 2), "source, processes")
     child = max(rows, key=lambda row: row["unique_id"])
     expect(facts["switches_unseen_in"], str(child["unique_id"]), "processes without switches")
-    table = context.run(context.dwell, "report", "run.dwell", "functions").stdout
+    table = context.run(context.dwell, "report", "run.dwell", "functions", "--by", "process").stdout
     computing = [line for line in table.splitlines() if line.split()[-2:] == ["compute", "daemons"]]
     expect(sorted("<=" in line for line in computing), [False, True], "marked rows")
     summary = context.run(context.dwell, "report", "run.dwell").stdout

@@ -76,6 +76,13 @@ static void add_code(struct dw_profile *p, uint32_t function)
 	memcpy(code.bytes, bytes, sizeof bytes);
 }
 
+static void set_command(struct dw_profile *p, uint32_t process, const char *command,
+			const char *line)
+{
+	if (dw_process_set_command(p, process, command, line))
+		abort();
+}
+
 static void make_plain(struct dw_profile *p)
 {
 	uint32_t prog = mk_module(p, "prog"), lib = mk_module(p, "libwork.so");
@@ -103,6 +110,9 @@ static void make_plain(struct dw_profile *p)
 	mk_samples(p, two, mk_stack(p, (uint32_t[]){f_start}, 1), 1);
 	add_idle_thread(p);
 	add_code(p, fib);
+	set_command(p, two, "child", "./prog --child"); /* then it executes something else */
+	set_command(p, two, "child orders.csv", "./prog --child /data/orders.csv");
+	set_command(p, one, "prog", "./prog --fast");
 	set_facts(p, "./prog --fast");
 }
 
@@ -459,6 +469,7 @@ static int flush(struct dw_session_writer *w, struct dw_profile *p, struct dw_er
 
 static int write_session(struct dw_profile *p, const char *path, struct dw_error *err)
 {
+	const struct dw_filter by_process = {.by = DWELL_BY_PROCESS};
 	struct dw_totals totals = {0};
 	struct dw_session_writer *w = NULL;
 	dw_auto_free char *partial = NULL;
@@ -466,7 +477,7 @@ static int write_session(struct dw_profile *p, const char *path, struct dw_error
 
 	if (asprintf(&partial, "%s.partial", path) < 0)
 		return -ENOMEM;
-	rc = dw_totals_compute(p, NULL, DWELL_TOTALS_ALL, &totals);
+	rc = dw_totals_compute(p, &by_process, DWELL_TOTALS_ALL, &totals);
 	if (!rc)
 		rc = dw_session_create(path, &w, err);
 	if (!rc)

@@ -49,6 +49,7 @@ static int record(const struct synthetic *s, const char *path, uint32_t flushes,
 int recorded_finish(const struct synthetic *s, const char *partial, const char *path,
 		    struct dw_error *err)
 {
+	const struct dw_filter by_process = {.by = DWELL_BY_PROCESS};
 	struct dw_profile p = DW_PROFILE_INIT;
 	struct dw_totals totals = {0};
 	int rc = dw_session_load_to_finish(partial, &p, NULL, err);
@@ -56,7 +57,7 @@ int recorded_finish(const struct synthetic *s, const char *partial, const char *
 	if (!rc)
 		rc = synthetic_symbols(s, &p);
 	if (!rc)
-		rc = dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &totals);
+		rc = dw_totals_compute(&p, &by_process, DWELL_TOTALS_ALL, &totals);
 	if (!rc)
 		rc = dw_session_finish(partial, path, &p, &totals, err);
 	dw_totals_release(&totals);
@@ -124,7 +125,8 @@ static bool same_processes(const struct dw_processes *a, const struct dw_process
 
 		same = x->pid == y->pid && x->parent == y->parent && x->name == y->name &&
 		       x->begin_ns == y->begin_ns && x->end_ns == y->end_ns &&
-		       x->user_cpu_ns == y->user_cpu_ns && x->kernel_cpu_ns == y->kernel_cpu_ns;
+		       x->user_cpu_ns == y->user_cpu_ns && x->kernel_cpu_ns == y->kernel_cpu_ns &&
+		       x->command == y->command && x->command_line == y->command_line;
 	}
 	return same;
 }

@@ -61,7 +61,9 @@ static int add_tasks(const struct synthetic *s, struct dw_profile *p)
 					 .user_cpu_ns = i * 1000000,
 					 .kernel_cpu_ns = DWELL_TIME_NONE};
 
-		if (dw_processes_add(&p->processes, &row, &id))
+		if (dw_processes_add(&p->processes, &row, &id) ||
+		    dw_process_set_command(p, id, "synthetic",
+					   i % 2 ? "synthetic -q" : "synthetic"))
 			return -ENOMEM;
 	}
 	for (uint32_t i = 1; i <= s->threads; i++) {

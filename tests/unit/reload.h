@@ -17,15 +17,17 @@ static inline int reload_chunk(void *ctx, struct dw_raw_chunk *c)
 static inline int reload_into(const struct dw_profile *p, struct dw_profile *again)
 {
 	static const struct dw_encoded nothing;
+	int rc = dw_encode_profile(p, &nothing, false, reload_chunk, again);
 
-	return dw_encode_profile(p, &nothing, false, reload_chunk, again);
+	return rc ? rc : dw_decode_finish(again, NULL);
 }
 
 /* What loading says of @p. */
 static inline int reload(const struct dw_profile *p)
 {
+	static const struct dw_encoded nothing;
 	struct dw_profile again = DW_PROFILE_INIT;
-	int rc = reload_into(p, &again);
+	int rc = dw_encode_profile(p, &nothing, false, reload_chunk, &again);
 
 	dw_profile_release(&again);
 	return rc;

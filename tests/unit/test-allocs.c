@@ -11,6 +11,8 @@
 #include "row-amounts.h"
 #include "rows.h"
 
+static const struct dw_filter each_process = {.by = DWELL_BY_PROCESS};
+
 struct world {
 	struct dw_profile p;
 	struct dw_totals t;
@@ -100,7 +102,7 @@ static const char *say(const struct dw_amounts *amounts, size_t row)
 static const char *function(const struct world *w, uint32_t process, uint32_t id)
 {
 	dw_vec_each(f, &w->t.functions)
-		if (f->process == process && f->function == id)
+		if (f->lane == process && f->function == id)
 			return say(&w->t.amounts, f->amounts);
 	return "none";
 }
@@ -110,7 +112,7 @@ TEST(functions_count_each_stack_once)
 	struct world w;
 
 	build(&w);
-	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_ALL, &w.t), 0);
+	CHECK_INT(dw_totals_compute(&w.p, &each_process, DWELL_TOTALS_ALL, &w.t), 0);
 	CHECK_INT(w.t.all[DWELL_MEASURE_BYTES], 400 + 80 + 500 + 40 + 30 + 7);
 	CHECK_INT(w.t.all[DWELL_MEASURE_OBJECTS], 22);
 	CHECK_STR(function(&w, 1, w.main), "18 1020 / 0 0, 9 3 6");
@@ -133,13 +135,13 @@ TEST(samples_and_waits_beside_objects_count_for_nothing)
 	size_t functions_n;
 
 	build(&w);
-	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_ALL, &w.t), 0);
+	CHECK_INT(dw_totals_compute(&w.p, &each_process, DWELL_TOTALS_ALL, &w.t), 0);
 	functions_n = w.t.functions.n;
 	CHECK_INT(dw_samples_add(&w.p.samples, 5, w.one, 1), 0);
 	CHECK_INT(dw_vec_push(&w.p.extras.rows,
 			      (struct dw_extra){1, 2, 2, w.one, 1, DWELL_MEASURE_BLOCKED}),
 		  0);
-	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_ALL, &w.t), 0);
+	CHECK_INT(dw_totals_compute(&w.p, &each_process, DWELL_TOTALS_ALL, &w.t), 0);
 	CHECK_INT(w.t.functions.n, functions_n);
 	CHECK_STR(function(&w, 1, w.main), "18 1020 / 0 0, 9 3 6");
 	CHECK_INT(w.t.all[DWELL_MEASURE_OBJECTS], 22);
@@ -150,7 +152,7 @@ TEST(samples_and_waits_beside_objects_count_for_nothing)
 static const char *module(const struct world *w, uint32_t process, uint32_t id)
 {
 	dw_vec_each(m, &w->t.modules)
-		if (m->process == process && m->module == id)
+		if (m->lane == process && m->module == id)
 			return say(&w->t.amounts, m->amounts);
 	return "none";
 }
@@ -158,7 +160,7 @@ static const char *module(const struct world *w, uint32_t process, uint32_t id)
 static const char *edge(const struct world *w, uint32_t caller, uint32_t callee)
 {
 	dw_vec_each(e, &w->t.edges)
-		if (e->process == 1 && e->caller == caller && e->callee == callee)
+		if (e->lane == 1 && e->caller == caller && e->callee == callee)
 			return say(&w->t.amounts, e->amounts);
 	return "none";
 }
@@ -166,7 +168,7 @@ static const char *edge(const struct world *w, uint32_t caller, uint32_t callee)
 static const char *line(const struct world *w, uint32_t of, uint32_t number)
 {
 	dw_vec_each(l, &w->t.lines)
-		if (l->process == 1 && l->function == of && l->line == number)
+		if (l->lane == 1 && l->function == of && l->line == number)
 			return say(&w->t.amounts, l->amounts);
 	return "none";
 }
@@ -176,7 +178,7 @@ TEST(modules_edges_lines_and_tasks)
 	struct world w;
 
 	build(&w);
-	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_ALL, &w.t), 0);
+	CHECK_INT(dw_totals_compute(&w.p, &each_process, DWELL_TOTALS_ALL, &w.t), 0);
 	CHECK_STR(module(&w, 1, w.app), "18 1020 / 13 520, 9 3 6");
 	CHECK_STR(module(&w, 1, w.core), "5 500 / 5 500, 5 0 0");
 	CHECK_STR(module(&w, 2, 0), "1 7 / 1 7, 1 0 0");
@@ -217,7 +219,7 @@ TEST(call_tree)
 	uint32_t main_, make;
 
 	build(&w);
-	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_NODES, &w.t), 0);
+	CHECK_INT(dw_totals_compute(&w.p, &each_process, DWELL_TOTALS_NODES, &w.t), 0);
 	CHECK_INT(w.t.nodes.n, w.t.node_amounts.n);
 	CHECK_STR(node(&w, 0), "18 1020 / 0 0, 9 3 6");
 	main_ = child(&w, 0, w.main);
@@ -231,13 +233,13 @@ TEST(call_tree)
 
 TEST(call_tree_of_unknown_and_pruned)
 {
-	struct dw_filter filter = {.focus = {.min_pct = 45}};
+	struct dw_filter filter = {.by = DWELL_BY_PROCESS, .focus = {.min_pct = 45}};
 	struct world w;
 	uint32_t two = 0;
 
 	build(&w);
-	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_NODES, &w.t), 0);
-	while (w.t.nodes.v[two].process != 2)
+	CHECK_INT(dw_totals_compute(&w.p, &each_process, DWELL_TOTALS_NODES, &w.t), 0);
+	while (w.t.nodes.v[two].lane != 2)
 		two++;
 	CHECK_STR(node(&w, two), "4 37 / 0 0, 1 0 3");
 	CHECK_STR(node(&w, child(&w, two, (uint32_t)DWELL_FUNCTION_UNKNOWN)), "1 7 / 1 7, 1 0 0");
@@ -255,12 +257,12 @@ TEST(call_tree_of_unknown_and_pruned)
 
 TEST(ways_to_allocate)
 {
-	struct dw_filter filter = {.focus = {.min_pct = 40}};
+	struct dw_filter filter = {.by = DWELL_BY_PROCESS, .focus = {.min_pct = 40}};
 	struct world w;
 	uint32_t type = 0, make;
 
 	build(&w);
-	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_PATHS, &w.t), 0);
+	CHECK_INT(dw_totals_compute(&w.p, &each_process, DWELL_TOTALS_PATHS, &w.t), 0);
 	CHECK(w.t.nodes_by_type);
 	CHECK_INT(w.t.nodes.v[0].function, w.node);
 	CHECK_STR(node(&w, 0), "13 520 / 13 520, 4 3 6");
@@ -289,9 +291,9 @@ TEST(first_rows_of_a_tree_need_no_others)
 	for (int i = 0; i < 2; i++) {
 		unsigned parts = i ? DWELL_TOTALS_PATHS : DWELL_TOTALS_NODES;
 
-		CHECK_INT(dw_totals_compute(&w.p, NULL, parts, &all), 0);
+		CHECK_INT(dw_totals_compute(&w.p, &each_process, parts, &all), 0);
 		for (size_t rows = 1; rows <= all.nodes.n; rows++) {
-			struct dw_filter filter = {.focus.rows = rows};
+			struct dw_filter filter = {.by = DWELL_BY_PROCESS, .focus.rows = rows};
 
 			CHECK_INT(dw_totals_compute(&w.p, &filter, parts, &w.t), 0);
 			CHECK(rows_agree(&all, &w.t, rows));
@@ -307,11 +309,11 @@ TEST(filters)
 {
 	uint32_t two = 2;
 	uint8_t modules[] = {0, 0, 1}, types[] = {1, 0, 0};
-	struct dw_filter by_process = {.processes = &two, .processes_n = 1};
-	struct dw_filter by_thread = {.threads = &two, .threads_n = 1};
-	struct dw_filter by_module = {.modules = modules, .modules_n = 3};
-	struct dw_filter by_type = {.types = types, .types_n = 3};
-	struct dw_filter late = {.from_ns = 1000};
+	struct dw_filter by_process = {.by = DWELL_BY_PROCESS, .processes = &two, .processes_n = 1};
+	struct dw_filter by_thread = {.by = DWELL_BY_PROCESS, .threads = &two, .threads_n = 1};
+	struct dw_filter by_module = {.by = DWELL_BY_PROCESS, .modules = modules, .modules_n = 3};
+	struct dw_filter by_type = {.by = DWELL_BY_PROCESS, .types = types, .types_n = 3};
+	struct dw_filter late = {.by = DWELL_BY_PROCESS, .from_ns = 1000};
 	struct world w;
 
 	build(&w);
@@ -336,8 +338,8 @@ TEST(filters)
 TEST(collections_are_chosen_by_process_and_time)
 {
 	uint32_t two = 2;
-	struct dw_filter by_process = {.processes = &two, .processes_n = 1};
-	struct dw_filter early = {.to_ns = 500};
+	struct dw_filter by_process = {.by = DWELL_BY_PROCESS, .processes = &two, .processes_n = 1};
+	struct dw_filter early = {.by = DWELL_BY_PROCESS, .to_ns = 500};
 	struct world w;
 
 	build(&w);
@@ -345,7 +347,7 @@ TEST(collections_are_chosen_by_process_and_time)
 		dw_vec_push(&w.p.allocations.gcs, (struct dw_gc){.process = i == 3 ? 2 : 1,
 								 .number = i,
 								 .start_ns = i * 250});
-	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_GCS, &w.t), 0);
+	CHECK_INT(dw_totals_compute(&w.p, &each_process, DWELL_TOTALS_GCS, &w.t), 0);
 	CHECK_INT(w.t.gcs.n, 3);
 	CHECK_INT(dw_totals_compute(&w.p, &by_process, DWELL_TOTALS_GCS, &w.t), 0);
 	CHECK_INT(w.t.gcs.n, 1);
@@ -362,7 +364,8 @@ TEST(nothing_allocated)
 
 	mk_process(&p, 1, "idle");
 	CHECK_INT(dw_facts_set_text(&p.facts, "method", "memory"), 0);
-	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL | DWELL_TOTALS_PATHS, &t), 0);
+	CHECK_INT(dw_totals_compute(&p, &each_process, DWELL_TOTALS_ALL | DWELL_TOTALS_PATHS, &t),
+		  0);
 	CHECK_INT(t.all[DWELL_MEASURE_BYTES], 0);
 	CHECK_INT(t.processes.n, 1);
 	CHECK_INT(t.functions.n, 0);

@@ -10,6 +10,8 @@
 #include "maker.h"
 #include "rows.h"
 
+static const struct dw_filter each_process = {.by = DWELL_BY_PROCESS};
+
 enum { FUNCTIONS = 12, FRAMES = 60, STACKS = 400, SAMPLES = 1000, THREADS = 6, DEPTH = 12 };
 
 static uint32_t roll(uint64_t *state, uint32_t n)
@@ -136,7 +138,7 @@ static struct dw_values count_edge(const struct dw_profile *p, const struct dw_e
 		size_t n = list_functions(p, p->samples.stack[i], list);
 		bool on_path = false, innermost = false;
 
-		if (dw_threads_get(&p->threads, p->samples.thread[i])->process != e->process)
+		if (dw_threads_get(&p->threads, p->samples.thread[i])->process != e->lane)
 			continue;
 		if (list[n - 1] == (uint32_t)DWELL_FUNCTION_CUT)
 			list[n++] = (uint32_t)DWELL_FUNCTION_UNKNOWN;
@@ -181,9 +183,9 @@ TEST(functions_and_edges_equal_the_plain_count)
 		struct dw_totals t = {0};
 
 		make_random(&p, seed);
-		CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &t), 0);
+		CHECK_INT(dw_totals_compute(&p, &each_process, DWELL_TOTALS_ALL, &t), 0);
 		dw_vec_each(row, &t.functions) {
-			struct dw_values want = count_function(&p, row->process, row->function);
+			struct dw_values want = count_function(&p, row->lane, row->function);
 
 			CHECK_INT(OF(t, row)->inclusive, want.inclusive);
 			CHECK_INT(OF(t, row)->exclusive, want.exclusive);
@@ -206,7 +208,7 @@ TEST(every_view_adds_up_to_all_samples)
 	struct dw_totals t = {0};
 
 	make_random(&p, 7);
-	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &t), 0);
+	CHECK_INT(dw_totals_compute(&p, &each_process, DWELL_TOTALS_ALL, &t), 0);
 	CHECK_INT(t.all[DWELL_MEASURE_SAMPLES], SAMPLES);
 	CHECK_INT(SUM(t, functions), SAMPLES);
 	CHECK_INT(SUM(t, modules), SAMPLES);
@@ -220,7 +222,7 @@ TEST(every_view_adds_up_to_all_samples)
 	CHECK_INT(t.threads.n, THREADS);
 	CHECK_INT(OF(t, &t.threads.v[THREADS - 1])->inclusive, 0);
 	dw_vec_each(row, &t.modules)
-		CHECK(OF(t, row)->inclusive <= OF(t, &t.processes.v[row->process - 1])->inclusive);
+		CHECK(OF(t, row)->inclusive <= OF(t, &t.processes.v[row->lane - 1])->inclusive);
 	dw_totals_release(&t);
 	dw_profile_release(&p);
 }
@@ -231,14 +233,14 @@ TEST(tree_equals_the_paths_of_the_samples)
 	struct dw_totals t = {0};
 
 	make_random(&p, 9);
-	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_NODES, &t), 0);
+	CHECK_INT(dw_totals_compute(&p, &each_process, DWELL_TOTALS_NODES, &t), 0);
 	/* Follow each sample down the tree and take it away: all must come out at zero. */
 	for (size_t i = 0; i < p.samples.n; i++) {
 		uint32_t list[64],
 			process = dw_threads_get(&p.threads, p.samples.thread[i])->process;
 		size_t n = list_functions(&p, p.samples.stack[i], list), at = 0;
 
-		while (t.nodes.v[at].parent != UINT32_MAX || t.nodes.v[at].process != process)
+		while (t.nodes.v[at].parent != UINT32_MAX || t.nodes.v[at].lane != process)
 			at++;
 		for (size_t k = 0;; k++) {
 			uint32_t up = (uint32_t)at;
@@ -275,9 +277,9 @@ TEST(tree_below_a_function_holds_its_inclusive_value)
 	struct dw_totals t = {0}, flat = {0};
 
 	make_random(&p, 11);
-	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_FUNCTIONS, &flat), 0);
+	CHECK_INT(dw_totals_compute(&p, &each_process, DWELL_TOTALS_FUNCTIONS, &flat), 0);
 	for (uint32_t f = 1; f <= FUNCTIONS; f++) {
-		struct dw_filter filter = {.focus.root = f};
+		struct dw_filter filter = {.by = DWELL_BY_PROCESS, .focus.root = f};
 		uint64_t roots = 0, want = 0;
 
 		CHECK_INT(dw_totals_compute(&p, &filter, DWELL_TOTALS_NODES, &t), 0);
@@ -365,7 +367,7 @@ TEST(hot_path_needs_half_of_the_parent)
 	struct dw_totals t = {0};
 
 	make_plain(&p);
-	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_NODES, &t), 0);
+	CHECK_INT(dw_totals_compute(&p, &each_process, DWELL_TOTALS_NODES, &t), 0);
 	CHECK_INT(dw_hot_path_find(&t, &path), 0);
 	CHECK_INT(path.nodes.n, 4);
 	for (size_t i = 0; i < 4; i++)
@@ -390,7 +392,7 @@ TEST(trim_hides_and_fold_joins)
 	uint8_t *shape;
 
 	make_plain(&p);
-	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_NODES, &t), 0);
+	CHECK_INT(dw_totals_compute(&p, &each_process, DWELL_TOTALS_NODES, &t), 0);
 	CHECK_INT(dw_prune_nodes(&t, &options, &shape), 0);
 	for (size_t i = 0; i < t.nodes.n; i++) {
 		uint32_t f = t.nodes.v[i].function;
@@ -413,12 +415,12 @@ TEST(focus_leaves_out_what_nobody_asked_for)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
 	struct dw_totals all = {0}, some = {0};
-	struct dw_filter filter = {.focus.min_pct = 2};
+	struct dw_filter filter = {.by = DWELL_BY_PROCESS, .focus.min_pct = 2};
 	struct dw_hot_path want, got;
 	size_t heavy = 0, edges = 0;
 
 	make_random(&p, 17);
-	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &all), 0);
+	CHECK_INT(dw_totals_compute(&p, &each_process, DWELL_TOTALS_ALL, &all), 0);
 	CHECK_INT(dw_totals_compute(&p, &filter, DWELL_TOTALS_NODES, &some), 0);
 	for (size_t i = 0; i < all.nodes.n; i++)
 		heavy += !all.nodes.v[i].level || is_heavy(&all, i);
@@ -459,9 +461,9 @@ TEST(first_rows_of_a_tree_need_no_others)
 	struct dw_totals all = {0}, some = {0};
 
 	make_random(&p, 5);
-	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_NODES, &all), 0);
+	CHECK_INT(dw_totals_compute(&p, &each_process, DWELL_TOTALS_NODES, &all), 0);
 	for (size_t rows = 1; rows <= 64; rows++) {
-		struct dw_filter filter = {.focus.rows = rows};
+		struct dw_filter filter = {.by = DWELL_BY_PROCESS, .focus.rows = rows};
 
 		CHECK_INT(dw_totals_compute(&p, &filter, DWELL_TOTALS_NODES, &some), 0);
 		CHECK(rows_agree(&all, &some, rows));
@@ -588,7 +590,7 @@ TEST(ids_out_of_range_count_as_unknown)
 	mk_samples(&p, thread, stack, 2);
 	mk_samples(&p, 55, 66, 1);
 	p.stacks.rows.v[stack].parent = 1234;
-	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_ALL, &t), 0);
+	CHECK_INT(dw_totals_compute(&p, &each_process, DWELL_TOTALS_ALL, &t), 0);
 	CHECK_INT(t.all[DWELL_MEASURE_SAMPLES], 3);
 	CHECK_INT(SUM(t, functions), 3);
 	dw_vec_each(row, &t.functions)

@@ -8,6 +8,8 @@
 #include "row-amounts.h"
 #include "rows.h"
 
+static const struct dw_filter each_process = {.by = DWELL_BY_PROCESS};
+
 /* What @row of @a has, kept for two calls more. */
 static const struct dw_call_total *total_at(const struct dw_amounts *a, size_t row)
 {
@@ -131,7 +133,7 @@ TEST(recursion_counts_once)
 	at = call(&w, at, w.e_f, 1, 20);
 	at = call(&w, at, w.e_f, 1, 40);
 	call(&w, at, w.e_f, 1, 80);
-	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_ALL, &w.t), 0);
+	CHECK_INT(dw_totals_compute(&w.p, &each_process, DWELL_TOTALS_ALL, &w.t), 0);
 	CHECK_INT(w.t.all[DWELL_MEASURE_ELAPSED], 150);
 	CHECK_INT(w.t.all[DWELL_MEASURE_CALLS], 4);
 	CHECK_TOTAL(function_total(&w, w.main), 1, 1, 150, 10);
@@ -162,7 +164,7 @@ TEST(mutual_recursion_between_modules_counts_once)
 	at = call(&w, at, w.e_p, 7, 8);
 	call(&w, at, w.e_f, 8, 16);
 	call(&w, main_, w.e_q, 1, 32);
-	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_ALL, &w.t), 0);
+	CHECK_INT(dw_totals_compute(&w.p, &each_process, DWELL_TOTALS_ALL, &w.t), 0);
 	CHECK_TOTAL(function_total(&w, w.p_), 12, 5, 30, 10);
 	CHECK_TOTAL(function_total(&w, w.f), 14, 6, 28, 20);
 	CHECK_TOTAL(module_total(&w, w.prog), 15, 1, 63, 21);
@@ -180,7 +182,7 @@ TEST(mutual_recursion_between_modules_counts_once)
  */
 TEST(both_interval_rules)
 {
-	struct dw_filter classic = {.delimited_intervals = true};
+	struct dw_filter classic = {.by = DWELL_BY_PROCESS, .delimited_intervals = true};
 	struct world w;
 	uint32_t main_, f;
 
@@ -197,7 +199,7 @@ TEST(both_interval_rules)
 					 .switches = 1,
 					 .io_calls = 1});
 	mk_delta(&w.p, 0, f, (struct dw_call_values){1, 40, 40, 40, 0, 0, 0, 0, 0, 0});
-	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_ALL, &w.t), 0);
+	CHECK_INT(dw_totals_compute(&w.p, &each_process, DWELL_TOTALS_ALL, &w.t), 0);
 	CHECK_INT(w.t.all[DWELL_MEASURE_ELAPSED], 295);
 	CHECK_INT(function_total(&w, w.main)->inclusive.application_ns, 185);
 	CHECK_INT(function_total(&w, w.main)->exclusive.application_ns, 145);
@@ -233,7 +235,9 @@ TEST(ranges_snap_to_slices)
 	for (uint32_t i = 1; i < 3; i++)
 		mk_delta(&w.p, i, f, (struct dw_call_values){.elapsed_ns = i == 1 ? 10 : 100});
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct dw_filter filter = {.from_ns = cases[i].from_ns, .to_ns = cases[i].to_ns};
+		struct dw_filter filter = {.by = DWELL_BY_PROCESS,
+					   .from_ns = cases[i].from_ns,
+					   .to_ns = cases[i].to_ns};
 
 		CHECK_INT(dw_totals_compute(&w.p, &filter, DWELL_TOTALS_ALL, &w.t), 0);
 		CHECK_INT(w.t.from_ns, cases[i].want_from);
@@ -248,7 +252,7 @@ TEST(ranges_snap_to_slices)
 TEST(a_filter_by_module_takes_time_not_calls)
 {
 	static const uint8_t modules[] = {0, 0, 1};
-	struct dw_filter filter = {.modules = modules, .modules_n = 3};
+	struct dw_filter filter = {.by = DWELL_BY_PROCESS, .modules = modules, .modules_n = 3};
 	struct world w;
 	uint32_t main_;
 
@@ -281,7 +285,7 @@ TEST(call_sites_have_inclusive_values_only)
 	w.p.calls.nodes.v[f - 1].site = site;
 	f = call(&w, f, w.e_f, 4, 20);
 	w.p.calls.nodes.v[f - 1].site = site;
-	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_ALL, &w.t), 0);
+	CHECK_INT(dw_totals_compute(&w.p, &each_process, DWELL_TOTALS_ALL, &w.t), 0);
 	CHECK_INT(w.t.instructions.n, 1);
 	CHECK_INT(w.t.instructions.v[0].frame, site);
 	CHECK_INT(w.t.lines.n, 2);
@@ -323,7 +327,7 @@ TEST(lines_count_calls_of_what_overflowed_once)
 	w.p.calls.nodes.v[f - 1].flags = DWELL_CALL_OVERFLOW;
 	w.p.calls.nodes.v[f - 1].caller = w.e_main;
 	w.p.calls.nodes.v[f - 1].site = site;
-	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_LINES, &w.t), 0);
+	CHECK_INT(dw_totals_compute(&w.p, &each_process, DWELL_TOTALS_LINES, &w.t), 0);
 	CHECK_INT(w.t.lines.n, 3);
 	dw_vec_each(row, &w.t.lines)
 		CHECK_INT(total_at(&w.t.amounts, row->amounts)->exclusive.calls,
@@ -344,7 +348,7 @@ TEST(statements_are_their_functions_own_wherever_a_tree_ends)
 	w.p.calls.nodes.v[line - 1].flags = DWELL_CALL_LINE;
 	call(&w, line, w.e_f, 1, 2);
 	for (size_t rows = 0; rows < 3; rows++) {
-		struct dw_filter filter = {.focus.rows = rows};
+		struct dw_filter filter = {.by = DWELL_BY_PROCESS, .focus.rows = rows};
 
 		CHECK_INT(dw_totals_compute(&w.p, &filter, DWELL_TOTALS_NODES, &w.t), 0);
 		at = UINT32_MAX;
@@ -401,7 +405,8 @@ static struct dw_extreme_values ranges_of_module(const struct world *w, uint32_t
 TEST(extremes_are_known_of_whole_sessions)
 {
 	struct world w;
-	struct dw_filter range = {.to_ns = 1000000}, classic = {.delimited_intervals = true};
+	struct dw_filter range = {.by = DWELL_BY_PROCESS, .to_ns = 1000000},
+			 classic = {.by = DWELL_BY_PROCESS, .delimited_intervals = true};
 	struct dw_extreme_values r;
 	uint32_t f;
 
@@ -413,7 +418,7 @@ TEST(extremes_are_known_of_whole_sessions)
 		&w, w.e_f,
 		(struct dw_extreme_values){DWELL_RANGE_NONE, {1, 4}, DWELL_RANGE_NONE, {0, 4}});
 	add_extremes(&w, w.e_g, (struct dw_extreme_values){{2, 2}, {2, 2}, {2, 2}, {2, 2}});
-	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_ALL, &w.t), 0);
+	CHECK_INT(dw_totals_compute(&w.p, &each_process, DWELL_TOTALS_ALL, &w.t), 0);
 	r = ranges_of(&w, w.f);
 	CHECK_RANGE(r.elapsed_inclusive, 3, 9);
 	CHECK_RANGE(r.elapsed_exclusive, 1, 8);
@@ -441,7 +446,7 @@ TEST(extremes_fit_the_sum)
 	call(&w, w.root, w.e_f, 2, 100);
 	add_extremes(&w, w.e_f,
 		     (struct dw_extreme_values){{3, 9}, {60, 60}, {1, 170}, DWELL_RANGE_NONE});
-	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_FUNCTIONS, &w.t), 0);
+	CHECK_INT(dw_totals_compute(&w.p, &each_process, DWELL_TOTALS_FUNCTIONS, &w.t), 0);
 	r = ranges_of(&w, w.f);
 	CHECK_RANGE(r.elapsed_inclusive, 3, 50);
 	CHECK_RANGE(r.elapsed_exclusive, 50, 60);
@@ -469,7 +474,7 @@ TEST(damaged_trees_are_survived)
 	mk_delta(&w.p, 99, a, (struct dw_call_values){.elapsed_ns = 1000});
 	mk_delta(&w.p, 0, 99, (struct dw_call_values){.elapsed_ns = 1000});
 	mk_delta(&w.p, 0, b, (struct dw_call_values){.calls = 1, .elapsed_ns = 64});
-	CHECK_INT(dw_totals_compute(&w.p, NULL, DWELL_TOTALS_ALL, &w.t), 0);
+	CHECK_INT(dw_totals_compute(&w.p, &each_process, DWELL_TOTALS_ALL, &w.t), 0);
 	CHECK_INT(w.t.all[DWELL_MEASURE_ELAPSED], 1 + 2 + 4 + 16 + 32);
 	CHECK_TOTAL(function_total(&w, w.f), 2, 1, 1 + 2 + 4 + 16, 3);
 	CHECK_TOTAL(function_total(&w, w.p_), 1, 0, 64, 64);
@@ -647,19 +652,19 @@ static bool are_flat_rows_right(const struct forest *t, const struct dw_totals *
 	bool ok = true;
 
 	dw_vec_each(row, &totals->functions) {
-		struct wanted w = {.process = row->process, .function = entry_of(t, row->function)};
+		struct wanted w = {.process = row->lane, .function = entry_of(t, row->function)};
 
 		ok = ok && (!w.function || is_right(t, totals, row->amounts, &w));
 	}
 	dw_vec_each(row, &totals->modules) {
 		struct wanted w = {
-			.process = row->process, .module = row->module, .asks_module = true};
+			.process = row->lane, .module = row->module, .asks_module = true};
 
 		ok = ok && (row->module == (uint32_t)DWELL_MODULE_ROOT ||
 			    is_right(t, totals, row->amounts, &w));
 	}
 	dw_vec_each(row, &totals->edges) {
-		struct wanted w = {.process = row->process,
+		struct wanted w = {.process = row->lane,
 				   .function = entry_of(t, row->callee),
 				   .caller = entry_of(t, row->caller),
 				   .asks_edge = true};
@@ -667,7 +672,7 @@ static bool are_flat_rows_right(const struct forest *t, const struct dw_totals *
 		ok = ok && is_right(t, totals, row->amounts, &w);
 	}
 	dw_vec_each(row, &totals->instructions) {
-		struct wanted w = {.process = row->process, .site = row->frame};
+		struct wanted w = {.process = row->lane, .site = row->frame};
 
 		ok = ok && is_right(t, totals, row->amounts, &w);
 	}
@@ -708,7 +713,7 @@ TEST(flat_totals_equal_a_plain_count)
 		struct dw_totals totals = {0};
 
 		make_forest(&t, seed);
-		CHECK_INT(dw_totals_compute(&t.p, NULL, DWELL_TOTALS_ALL, &totals), 0);
+		CHECK_INT(dw_totals_compute(&t.p, &each_process, DWELL_TOTALS_ALL, &totals), 0);
 		CHECK(totals.functions.n > 2 * FUNCTIONS);
 		CHECK(are_flat_rows_right(&t, &totals));
 		CHECK(do_rows_add_up(&totals, dw_profile_measures(&t.p)));
@@ -731,7 +736,7 @@ static uint32_t tree_node(const struct forest *t, const struct dw_totals *totals
 
 		if (n->parent
 			    ? row->parent == up && entry_of(t, row->function) == n->entry
-			    : above && thread_of(totals, i) && above->process == thread->process &&
+			    : above && thread_of(totals, i) && above->lane == thread->process &&
 				      dw_threads_get(&t->p.threads, thread_of(totals, i))->start ==
 					      thread->start)
 			return i;
@@ -746,7 +751,7 @@ TEST(the_call_tree_merges_sites_and_threads)
 	struct dw_call_total *want;
 
 	make_forest(&t, 42);
-	CHECK_INT(dw_totals_compute(&t.p, NULL, DWELL_TOTALS_NODES, &totals), 0);
+	CHECK_INT(dw_totals_compute(&t.p, &each_process, DWELL_TOTALS_NODES, &totals), 0);
 	want = calloc(totals.nodes.n, sizeof *want);
 	dw_vec_each(d, &t.p.calls.deltas) {
 		uint32_t i = tree_node(&t, &totals, d->node);
@@ -772,9 +777,9 @@ TEST(first_rows_of_a_tree_need_no_others)
 	struct dw_totals all = {0}, some = {0};
 
 	make_forest(&t, 6);
-	CHECK_INT(dw_totals_compute(&t.p, NULL, DWELL_TOTALS_NODES, &all), 0);
+	CHECK_INT(dw_totals_compute(&t.p, &each_process, DWELL_TOTALS_NODES, &all), 0);
 	for (size_t rows = 1; rows <= 64; rows++) {
-		struct dw_filter filter = {.focus.rows = rows};
+		struct dw_filter filter = {.by = DWELL_BY_PROCESS, .focus.rows = rows};
 
 		CHECK_INT(dw_totals_compute(&t.p, &filter, DWELL_TOTALS_NODES, &some), 0);
 		CHECK(rows_agree(&all, &some, rows));
@@ -788,14 +793,16 @@ TEST(first_rows_of_a_tree_need_no_others)
 /* Trees that nobody looks at in full have the same values where they have nodes. */
 TEST(pruned_trees_keep_their_values)
 {
-	struct dw_filter small = {.focus.min_pct = 5}, hot = {.focus.hot_path = true};
-	struct dw_filter below = {.focus.root = 3};
+	struct dw_filter small = {.by = DWELL_BY_PROCESS, .focus.min_pct = 5},
+			 hot = {.by = DWELL_BY_PROCESS, .focus.hot_path = true};
+	struct dw_filter below = {.by = DWELL_BY_PROCESS, .focus.root = 3};
 	struct forest t;
 	struct dw_totals all = {0}, some = {0};
 	uint64_t inclusive = 0, expected = 0;
 
 	make_forest(&t, 5);
-	CHECK_INT(dw_totals_compute(&t.p, NULL, DWELL_TOTALS_NODES | DWELL_TOTALS_FUNCTIONS, &all),
+	CHECK_INT(dw_totals_compute(&t.p, &each_process,
+				    DWELL_TOTALS_NODES | DWELL_TOTALS_FUNCTIONS, &all),
 		  0);
 	for (int i = 0; i < 2; i++) {
 		CHECK_INT(dw_totals_compute(&t.p, i ? &hot : &small, DWELL_TOTALS_NODES, &some), 0);
@@ -921,7 +928,7 @@ TEST(truncated_trees_equal_full_ones)
 	dw_calls_release(&cut.p.calls);
 	mk_slice(&cut.p, 1000);
 	cut_forest(&t, &cut, NODES / 3);
-	CHECK_INT(dw_totals_compute(&cut.p, NULL,
+	CHECK_INT(dw_totals_compute(&cut.p, &each_process,
 				    DWELL_TOTALS_ALL & ~(unsigned)DWELL_TOTALS_INSTRUCTIONS,
 				    &totals),
 		  0);

@@ -320,7 +320,7 @@ TEST(tables_fit_and_never_cut_numbers)
 	enum dw_column columns[DWELL_COLUMNS_N];
 
 	make_long(&p);
-	dw_view_columns(&dw_view_functions, &p, true, columns);
+	dw_view_columns(&dw_view_functions, &p, DWELL_BY_NONE, true, columns);
 	CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_FUNCTIONS, &t), 0);
 	for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
 		struct dw_view_request request = {.profile = &p, .totals = &t};
@@ -384,7 +384,7 @@ static char *functions_table(const struct dw_profile *p, size_t width)
 	char *text = NULL;
 
 	dw_out_init_buffer(&out);
-	dw_view_columns(&dw_view_functions, p, true, columns);
+	dw_view_columns(&dw_view_functions, p, DWELL_BY_NONE, true, columns);
 	if (!dw_totals_compute(p, NULL, DWELL_TOTALS_FUNCTIONS, &t) &&
 	    !dw_view_open(&v, &dw_view_functions, &request)) {
 		dw_format_find("table")->write(&job, &out);
@@ -459,7 +459,8 @@ static char *summary_of(const struct dw_profile *p, size_t width)
 	char *text = NULL;
 
 	dw_out_init_buffer(&out);
-	if (!dw_totals_compute(p, NULL, DWELL_TOTALS_ALL | DWELL_TOTALS_EXTERNAL, &t) &&
+	if (!dw_totals_compute(p, NULL, DWELL_TOTALS_ALL | DWELL_TOTALS_EXTERNAL | DWELL_TOTALS_HOT,
+			       &t) &&
 	    !print_summary(&out, p, &t, style))
 		text = dw_buf_detach(&out.buf);
 	dw_totals_release(&t);

@@ -25,9 +25,8 @@ static void make_profile(struct dw_profile *p, struct dw_totals *t)
 		amounts = dw_amounts_push(&t->amounts);
 		*dw_amounts_common(&t->amounts, amounts, DWELL_MEASURE_SAMPLES) =
 			(struct dw_values){i, i};
-		dw_vec_push(&t->functions, (struct dw_function_total){.process = 1,
-								      .function = id,
-								      .amounts = amounts});
+		dw_vec_push(&t->functions, (struct dw_function_total){
+						   .lane = 1, .function = id, .amounts = amounts});
 	}
 }
 

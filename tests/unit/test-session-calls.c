@@ -357,17 +357,16 @@ static void fill_totals(struct dw_totals *t, dw_measures measures)
 	}
 	dw_vec_push(&t->functions,
 		    (struct dw_function_total){
-			    .process = 1, .function = 1, .extremes = 1, .amounts = whole});
+			    .lane = 1, .function = 1, .extremes = 1, .amounts = whole});
 	dw_vec_push(&t->functions,
-		    (struct dw_function_total){.process = 1, .function = 2, .amounts = part});
-	dw_vec_push(&t->modules,
-		    (struct dw_module_total){
-			    .process = 1, .module = 1, .extremes = 1, .amounts = whole});
-	dw_vec_push(&t->nodes, (struct dw_node_total){.parent = UINT32_MAX, .process = 1});
-	dw_vec_push(&t->nodes, (struct dw_node_total){.process = 1, .function = 1, .level = 1});
-	dw_vec_push(&t->edges, (struct dw_edge_total){
-				       .process = 1, .caller = 1, .callee = 2, .amounts = part});
-	dw_vec_push(&t->lines, (struct dw_line_total){.process = 1,
+		    (struct dw_function_total){.lane = 1, .function = 2, .amounts = part});
+	dw_vec_push(&t->modules, (struct dw_module_total){
+					 .lane = 1, .module = 1, .extremes = 1, .amounts = whole});
+	dw_vec_push(&t->nodes, (struct dw_node_total){.parent = UINT32_MAX, .lane = 1});
+	dw_vec_push(&t->nodes, (struct dw_node_total){.lane = 1, .function = 1, .level = 1});
+	dw_vec_push(&t->edges,
+		    (struct dw_edge_total){.lane = 1, .caller = 1, .callee = 2, .amounts = part});
+	dw_vec_push(&t->lines, (struct dw_line_total){.lane = 1,
 						      .function = 1,
 						      .file = 1,
 						      .line = 7,

@@ -21,7 +21,7 @@ TEST(columns_have_keys_and_are_found_by_both)
 	struct dw_profile none = DW_PROFILE_INIT;
 	enum dw_column functions[DWELL_COLUMNS_N];
 
-	dw_view_columns(&dw_view_functions, &none, false, functions);
+	dw_view_columns(&dw_view_functions, &none, DWELL_BY_PROCESS, false, functions);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char key[DWELL_KEY_MAX_BYTES];
 

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "collect/samples/track-procfs.h"
 #include "collect/samples/deep-stack.h"
+#include "target/command-line.h"
 #include "target/proc.h"
 
 #include <errno.h>
@@ -198,6 +199,21 @@ static int begin_thread(struct dw_track *t, struct dw_tracked_thread *th,
 	return 0;
 }
 
+/* Note what @p has executed, as long as it is there to tell. Right after an exec the kernel has
+ * nothing to show. */
+static int note_command(struct dw_track *t, struct dw_tracked_process *p)
+{
+	dw_auto(dw_buf) command = DW_BUF_INIT, line = DW_BUF_INIT;
+	int rc = t->modules->offline ? -ENOENT : dw_command_line_read(p->pid, &command, &line);
+
+	p->command_due = !rc && !command.len;
+	if (rc == -ENOMEM)
+		return rc;
+	return rc || !command.len ? 0
+				  : dw_process_set_command(t->profile, p->id, dw_buf_str(&command),
+							   dw_buf_str(&line));
+}
+
 /* A process that no record announced: the command itself, or one whose fork was lost. */
 static int discover_process(struct dw_track *t, struct dw_tracked_process *p, uint64_t time_ns)
 {
@@ -210,7 +226,9 @@ static int discover_process(struct dw_track *t, struct dw_tracked_process *p, ui
 		parent = find_process(t, st.parent);
 		rc = dw_strings_adds(&t->profile->strings, st.name, &name);
 	}
-	return rc ? rc : begin_process(t, p, parent ? parent->id : 0, name, time_ns);
+	if (!rc)
+		rc = begin_process(t, p, parent ? parent->id : 0, name, time_ns);
+	return rc ? rc : note_command(t, p);
 }
 
 /* The name of a thread that no record has told. */
@@ -336,6 +354,19 @@ static bool is_listed_already(struct dw_track *t, struct dw_tracked_thread *th,
 	return true;
 }
 
+/* A child runs what its parent runs, until it executes something. */
+static int inherit_command(struct dw_track *t, const struct dw_tracked_process *p,
+			   const struct dw_tracked_process *parent)
+{
+	const struct dw_process *row = dw_processes_get(&t->profile->processes, parent->id);
+	const struct dw_strings *strings = &t->profile->strings;
+
+	return row->command ? dw_process_set_command(t->profile, p->id,
+						     dw_strings_get(strings, row->command),
+						     dw_strings_get(strings, row->command_line))
+			    : 0;
+}
+
 static int take_fork(struct dw_track *t, const struct dw_perf_record *r)
 {
 	struct dw_tracked_thread *parent, *th;
@@ -355,6 +386,8 @@ static int take_fork(struct dw_track *t, const struct dw_perf_record *r)
 		rc = process_slot(t, r->pid, &p);
 		if (!rc)
 			rc = begin_process(t, p, parent->process->id, row->name, r->time_ns);
+		if (!rc)
+			rc = inherit_command(t, p, parent->process);
 		if (!rc)
 			rc = dw_space_copy(&p->space, &parent->process->space);
 		if (rc)
@@ -418,7 +451,13 @@ static int take_comm(struct dw_track *t, const struct dw_perf_record *r)
 		p->resync_at_ns = p->resync_ns = p->resync_wait_ns = 0;
 	}
 	process = dw_processes_get(&t->profile->processes, p->id);
-	return r->comm.exec || r->tid == r->pid ? name_process(t, r, process, name) : 0;
+	if (r->comm.exec || r->tid == r->pid)
+		rc = name_process(t, r, process, name);
+	if (rc || !r->comm.exec)
+		return rc;
+	/* What ran before does not any more. */
+	rc = dw_process_set_command(t->profile, p->id, "", "");
+	return rc ? rc : note_command(t, p);
 }
 
 static int take_mapping(struct dw_track *t, const struct dw_perf_record *r)
@@ -426,6 +465,8 @@ static int take_mapping(struct dw_track *t, const struct dw_perf_record *r)
 	struct dw_tracked_thread *th;
 	int rc = dw_track_thread(t, r->pid, r->tid, r->time_ns, &th);
 
+	if (!rc && th->process->command_due)
+		rc = note_command(t, th->process);
 	return rc ? rc : dw_track_map(t, th->process, &r->mapping);
 }
 

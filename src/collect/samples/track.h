@@ -38,6 +38,7 @@ struct dw_tracked_process {
 	uint32_t threads;    /* alive */
 	uint32_t anon;	     /* module id of its code without a file, 0 = none */
 	bool ended;
+	bool command_due;	 /* it has executed something that could not be read yet */
 	uint64_t user_before_ns; /* CPU time that it had used when the recording came to it */
 	uint64_t kernel_before_ns;
 	uint64_t user_samples, kernel_samples; /* kept */
