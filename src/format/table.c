@@ -300,7 +300,8 @@ static void write_footers(const struct dw_format_job *job, const struct layout *
 		dw_out_puts(out, is_merged(job)
 					 ? "(application times of some processes are upper bounds: "
 					   "--by process marks them)\n"
-					 : "(" DWELL_UPPER_BOUND ": upper bounds, of processes whose "
+					 : "(" DWELL_UPPER_BOUND
+					   ": upper bounds, of processes whose "
 					   "context switches could not be seen)\n");
 	if (l->has_bounds && has_column(job, DWELL_COLUMN_AT_MOST))
 		dw_out_puts(out, "(At Most: what calls that take less than the clock can tell "

@@ -409,8 +409,7 @@ static int note_functions(struct tables *t)
 			continue;
 		}
 		t->other[f->lane] += dw_totals_values(t->totals, f->amounts)->exclusive;
-		if (dw_map_put(&t->lines_known, function_key(f->lane, f->function),
-			       LINES_HIDDEN))
+		if (dw_map_put(&t->lines_known, function_key(f->lane, f->function), LINES_HIDDEN))
 			return no_memory(t);
 	}
 	dw_vec_each(thread, &t->p->threads.rows)

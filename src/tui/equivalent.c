@@ -85,6 +85,8 @@ int dw_reading_command(const struct dw_reading *r, struct dw_buf *ret)
 	}
 	if (p->ops->parts & (DWELL_TOTALS_NODES | DWELL_TOTALS_PATHS) && !p->ops->has_notes)
 		dw_out_puts(&out, " --trim 0 --no-fold");
+	if (p->ops->is_of_my_code && !dw_profile_has_calls(&r->profile))
+		dw_out_puts(&out, " --all-code");
 	if (has_source(p))
 		dw_out_puts(&out, " --source");
 	for (size_t i = 0; has_source(p) && i < r->start->source_dirs_n; i++)

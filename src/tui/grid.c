@@ -77,8 +77,8 @@ static const char *show(struct grid *g, const struct dw_row *row, enum dw_column
 	return cell.text ? cell.text : "";
 }
 
-/* Times have units that fit all rows that were in sight so far, so that they do not change to and
- * fro. */
+/* Times have units that fit all rows that were in sight so far, so that units do not change with
+ * every step. */
 static void choose_units(struct grid *g, size_t height)
 {
 	struct dw_place *p = g->place;

@@ -63,8 +63,7 @@ static inline bool rows_agree(const struct dw_totals *all, const struct dw_total
 		const struct dw_node_total *a = &all->nodes.v[want[i]];
 		const struct dw_node_total *b = &some->nodes.v[got[i]];
 
-		if (a->lane != b->lane || a->function != b->function ||
-		    a->level != b->level ||
+		if (a->lane != b->lane || a->function != b->function || a->level != b->level ||
 		    memcmp(rows_node_values(all, want[i]), rows_node_values(some, got[i]),
 			   sizeof(struct dw_values)))
 			return false;
