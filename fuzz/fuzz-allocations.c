@@ -52,7 +52,7 @@ static void lay_out(struct dw_region_header *h, const struct dw_clr_head *head, 
 {
 	uint64_t at = sizeof *head;
 
-	h->chunks[0] = (struct dw_region_chunk){DWELL_CHUNK_CLR, 0, sizeof *h, sizeof *head};
+	h->chunks[0] = (struct dw_region_chunk){DWELL_REGION_CHUNK_CLR, 0, sizeof *h, sizeof *head};
 	h->chunk_n = 1;
 	for (uint32_t i = 0; i < DWELL_CLR_TABLES && at < size; i++) {
 		uint64_t bytes = (uint64_t)head->rows[i] * dw_clr_row_bytes(i);
@@ -60,7 +60,7 @@ static void lay_out(struct dw_region_header *h, const struct dw_clr_head *head, 
 		if (bytes > size - at)
 			bytes = size - at;
 		h->chunks[h->chunk_n++] =
-			(struct dw_region_chunk){DWELL_CHUNK_CLR + 1 + i, 0, sizeof *h + at, bytes};
+			(struct dw_region_chunk){DWELL_REGION_CHUNK_CLR + 1 + i, 0, sizeof *h + at, bytes};
 		at += bytes;
 	}
 }

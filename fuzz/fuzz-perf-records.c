@@ -39,15 +39,15 @@ static void run(const uint8_t *data, size_t n, bool has_chains)
 	struct dw_dispatcher in;
 
 	dw_dispatcher_init(&in, &p, NULL, true);
-	in.sampler.frames = frames;
+	in.unwinder.frames = frames;
 	in.has_chains = has_chains;
 	if (!dw_track_command(&in.track, 10))
 		feed(&in, data, n);
 	for (size_t i = 0; i < p.samples.n; i++)
 		if (!dw_stacks_get(&p.stacks, p.samples.stack[i]))
 			abort();
-	frames = in.sampler.frames;
-	in.sampler.frames = NULL;
+	frames = in.unwinder.frames;
+	in.unwinder.frames = NULL;
 	dw_dispatcher_release(&in);
 	dw_profile_release(&p);
 }

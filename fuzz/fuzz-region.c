@@ -112,7 +112,7 @@ static void read_tree(const uint8_t *data, size_t size)
 	size_t half = size / 2 / DWELL_LINE_BYTES * DWELL_LINE_BYTES;
 	int fd = memfd_create("region", MFD_CLOEXEC);
 
-	h.chunks[0] = (struct dw_region_chunk){DWELL_CHUNK_ARENA, 0, sizeof h, size};
+	h.chunks[0] = (struct dw_region_chunk){DWELL_REGION_CHUNK_ARENA, 0, sizeof h, size};
 	h.arena_lines = (uint32_t)(size / DWELL_LINE_BYTES);
 	if (fd < 0 || dw_region_calls_new(&p, 1, &names, &r) ||
 	    pwrite(fd, &h, sizeof h, 0) != sizeof h || ftruncate(fd, (off_t)(sizeof h + size)))

@@ -47,7 +47,7 @@ static int make_region(const uint8_t *page, const uint8_t *ring, size_t size)
 					    .chunk_n = 1};
 	int fd = memfd_create("region", MFD_CLOEXEC);
 
-	h.chunks[0] = (struct dw_region_chunk){DWELL_CHUNK_SAMPLES, 0, sizeof h,
+	h.chunks[0] = (struct dw_region_chunk){DWELL_REGION_CHUNK_SAMPLES, 0, sizeof h,
 					       DWELL_SAMPLE_PAGE + size};
 	if (fd < 0 || ftruncate(fd, (off_t)(sizeof h + DWELL_SAMPLE_PAGE + size)))
 		abort();
@@ -86,14 +86,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fd = make_region(data, ring, size - PAGE_BYTES);
 	free(ring);
 	dw_dispatcher_init(&in, &p, NULL, true);
-	in.sampler.frames = frames;
+	in.unwinder.frames = frames;
 	if (!dw_track_command(&in.track, 10))
 		read_ring(&in, fd);
 	for (size_t i = 0; i < p.samples.n; i++)
 		if (!dw_stacks_get(&p.stacks, p.samples.stack[i]))
 			abort();
-	frames = in.sampler.frames;
-	in.sampler.frames = NULL;
+	frames = in.unwinder.frames;
+	in.unwinder.frames = NULL;
 	dw_dispatcher_release(&in);
 	dw_profile_release(&p);
 	close(fd);

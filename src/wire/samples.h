@@ -1,5 +1,5 @@
 /*
- * Samples taken inside a target: a ring in a chunk of its region (DWELL_CHUNK_SAMPLES), written by
+ * Samples taken inside a target: a ring in a chunk of its region (DWELL_REGION_CHUNK_SAMPLES), written by
  * all threads of the process, read by the collector.
  *
  * The chunk begins with a page that holds struct dw_sample_ring; the ring follows. A position

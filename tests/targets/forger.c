@@ -111,7 +111,7 @@ static void forge_ring(int number, double end, char **files, unsigned *seed)
 	r = make_region(name, DWELL_SAMPLE_PAGE + RING_BYTES);
 	page = (void *)(r.h + 1);
 	page->bytes = RING_BYTES;
-	r.h->chunks[0] = (struct dw_region_chunk){DWELL_CHUNK_SAMPLES, 0, sizeof *r.h,
+	r.h->chunks[0] = (struct dw_region_chunk){DWELL_REGION_CHUNK_SAMPLES, 0, sizeof *r.h,
 						  DWELL_SAMPLE_PAGE + RING_BYTES};
 	__atomic_store_n(&r.h->chunk_n, 1, __ATOMIC_RELEASE);
 	ring(&r);
@@ -146,10 +146,10 @@ static void forge_tables(double end, unsigned *seed)
 		make_region("objects", sizeof(struct dw_clr_head) + DWELL_CLR_TABLES * TABLE_BYTES);
 	struct dw_clr_head *head = (void *)(r.h + 1);
 
-	r.h->chunks[0] = (struct dw_region_chunk){DWELL_CHUNK_CLR, 0, sizeof *r.h, sizeof *head};
+	r.h->chunks[0] = (struct dw_region_chunk){DWELL_REGION_CHUNK_CLR, 0, sizeof *r.h, sizeof *head};
 	for (uint32_t i = 0; i < DWELL_CLR_TABLES; i++)
 		r.h->chunks[i + 1] = (struct dw_region_chunk){
-			DWELL_CHUNK_CLR + 1 + i, 0,
+			DWELL_REGION_CHUNK_CLR + 1 + i, 0,
 			sizeof *r.h + sizeof *head + (uint64_t)i * TABLE_BYTES, TABLE_BYTES};
 	r.h->chunk_n = DWELL_CLR_TABLES + 1;
 	ring(&r);
@@ -178,14 +178,14 @@ static void forge_sparse(double end)
 
 	if (truncate("sparse", (off_t)(bytes * (DWELL_CLR_TABLES + 1))))
 		perror("sparse");
-	r.h->chunks[0] = (struct dw_region_chunk){DWELL_CHUNK_CLR, 0, sizeof *r.h, sizeof *head};
+	r.h->chunks[0] = (struct dw_region_chunk){DWELL_REGION_CHUNK_CLR, 0, sizeof *r.h, sizeof *head};
 	for (uint32_t i = 0; i < DWELL_CLR_TABLES; i++) {
 		head->rows[i] = (uint32_t)(bytes / dw_clr_row_bytes(i));
-		r.h->chunks[i + 1] = (struct dw_region_chunk){DWELL_CHUNK_CLR + 1 + i, 0,
+		r.h->chunks[i + 1] = (struct dw_region_chunk){DWELL_REGION_CHUNK_CLR + 1 + i, 0,
 							      4096 * 256 + i * bytes, bytes};
 	}
 	r.h->chunks[DWELL_CLR_TABLES + 1] =
-		(struct dw_region_chunk){DWELL_CHUNK_ARENA, 0, 4096 * 256, lines};
+		(struct dw_region_chunk){DWELL_REGION_CHUNK_ARENA, 0, 4096 * 256, lines};
 	r.h->arena_lines = (uint32_t)(lines / DWELL_LINE_BYTES);
 	r.h->bytes = bytes * (DWELL_CLR_TABLES + 1);
 	r.h->chunk_n = DWELL_CLR_TABLES + 2;

@@ -217,7 +217,7 @@ static void grow_trees(double end)
 	if (all == MAP_FAILED)
 		exit(2);
 	r.h->chunks[0] =
-		(struct dw_region_chunk){DWELL_CHUNK_ARENA, 0, sizeof *r.h, bytes - sizeof *r.h};
+		(struct dw_region_chunk){DWELL_REGION_CHUNK_ARENA, 0, sizeof *r.h, bytes - sizeof *r.h};
 	r.h->chunk_n = 1;
 	wait_for(&r, ask(&r, "/no/matter", 1, own_hash()), path, sizeof path);
 	while (now_ms() < end) {

@@ -21,7 +21,7 @@ static void take_chunk(void)
 {
 	uint64_t at;
 
-	counts = dw_agent_chunk(DWELL_CHUNK_COUNTS, 0, 2 * sizeof(*counts), &at);
+	counts = dw_agent_chunk(DWELL_REGION_CHUNK_COUNTS, 0, 2 * sizeof(*counts), &at);
 }
 
 static void ask(void)

@@ -357,7 +357,7 @@ TEST(region)
 	CHECK(dw_agent_have(&dw_agent.region->modules[200], sizeof(*dw_agent.region->modules)));
 	CHECK(!fstat(fd, &st) && (uint64_t)st.st_blocks > at);
 
-	counts = dw_agent_chunk(DWELL_CHUNK_COUNTS, 3, 5000, &at);
+	counts = dw_agent_chunk(DWELL_REGION_CHUNK_COUNTS, 3, 5000, &at);
 	CHECK(counts && at == header.bytes);
 	counts[600] = 42;
 	dw_agent_drop(DWELL_DROP_MODULES);
@@ -377,18 +377,18 @@ TEST(region_is_bounded)
 	int n = 0;
 
 	CHECK(start_region() >= 0);
-	CHECK(!dw_agent_chunk(DWELL_CHUNK_COUNTS, 0, 0, &at));
-	CHECK(!dw_agent_chunk(DWELL_CHUNK_COUNTS, 0, SIZE_MAX, &at));
-	CHECK(!dw_agent_chunk(DWELL_CHUNK_COUNTS, 0, 65 << 20, &at));
+	CHECK(!dw_agent_chunk(DWELL_REGION_CHUNK_COUNTS, 0, 0, &at));
+	CHECK(!dw_agent_chunk(DWELL_REGION_CHUNK_COUNTS, 0, SIZE_MAX, &at));
+	CHECK(!dw_agent_chunk(DWELL_REGION_CHUNK_COUNTS, 0, 65 << 20, &at));
 	getrlimit(RLIMIT_FSIZE, &limit);
 	low.rlim_max = limit.rlim_max;
 	setrlimit(RLIMIT_FSIZE, &low);
 	dw_agent.is_started = true; /* other threads could write: the limit is not lifted */
-	CHECK(!dw_agent_chunk(DWELL_CHUNK_COUNTS, 0, 1, &at));
+	CHECK(!dw_agent_chunk(DWELL_REGION_CHUNK_COUNTS, 0, 1, &at));
 	dw_agent.is_started = false;
-	CHECK(dw_agent_chunk(DWELL_CHUNK_COUNTS, 0, 1, &at));
+	CHECK(dw_agent_chunk(DWELL_REGION_CHUNK_COUNTS, 0, 1, &at));
 	setrlimit(RLIMIT_FSIZE, &limit);
-	while (dw_agent_chunk(DWELL_CHUNK_COUNTS, 0, 1, &at))
+	while (dw_agent_chunk(DWELL_REGION_CHUNK_COUNTS, 0, 1, &at))
 		n++;
 	CHECK_INT(dw_agent_region()->chunk_n, DWELL_REGION_CHUNKS);
 	CHECK(n > 400);

@@ -120,7 +120,7 @@ static struct image *make_image(void)
 	i->header.chunk_n = KINDS;
 	for (uint32_t k = 0; k < KINDS; k++)
 		i->header.chunks[k] = (struct dw_region_chunk){
-			DWELL_CHUNK_CLR + k, 0, offsetof(struct image, chunks[k]), CHUNK};
+			DWELL_REGION_CHUNK_CLR + k, 0, offsetof(struct image, chunks[k]), CHUNK};
 	for (int t = 0; t < DWELL_CLR_TABLES; t++)
 		head->rows[t] = 3;
 	head->rows[DWELL_CLR_NODES] = 5;
@@ -404,7 +404,7 @@ TEST(lies_reach_nothing)
 	i->header.chunks[1 + DWELL_CLR_NODES].at = sizeof *i - 8;
 	CHECK(is_dropped(i));
 	i = make_image();
-	i->header.chunks[0].kind = DWELL_CHUNK_ARENA; /* no head */
+	i->header.chunks[0].kind = DWELL_REGION_CHUNK_ARENA; /* no head */
 	CHECK(is_dropped(i));
 }
 

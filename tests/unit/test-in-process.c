@@ -38,7 +38,7 @@ static void set_up(struct fixture *f)
 		.w = region_write(".", name,
 				  CHUNK_AT - sizeof *h + DWELL_SAMPLE_PAGE + RING_BYTES)};
 	h = f->w.h;
-	h->chunks[0] = (struct dw_region_chunk){DWELL_CHUNK_SAMPLES, 0, CHUNK_AT,
+	h->chunks[0] = (struct dw_region_chunk){DWELL_REGION_CHUNK_SAMPLES, 0, CHUNK_AT,
 						DWELL_SAMPLE_PAGE + RING_BYTES};
 	h->chunk_n = 1;
 	f->page = (void *)((uint8_t *)h + CHUNK_AT);

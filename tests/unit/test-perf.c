@@ -223,7 +223,7 @@ TEST(samples_in_the_kernel_alone)
 	CHECK(dw_frames_get(&p.frames, stack->frame)->svma == chain[2] - 1);
 	CHECK_INT(stack->parent, 0);
 	CHECK_INT(dw_modules_get(&p.modules, 1)->kind, DWELL_MODULE_KERNEL);
-	CHECK_INT(in.sampler.cut, 0);
+	CHECK_INT(in.unwinder.cut, 0);
 	dw_dispatcher_release(&in);
 	dw_profile_release(&p);
 }
@@ -494,8 +494,8 @@ TEST(processes_and_their_mappings)
 		CHECK_INT(dw_frames_get(&p.frames, before->frame)->svma, 0x1800);
 		CHECK_INT(dw_frames_get(&p.frames, after->frame)->module, 0);
 	}
-	CHECK_INT(in.sampler.kept, 2);
-	CHECK_INT(in.sampler.cut, 1); /* the one in no known code */
+	CHECK_INT(in.unwinder.kept, 2);
+	CHECK_INT(in.unwinder.cut, 1); /* the one in no known code */
 }
 
 /* In the kernel the stack's page may not be there: more of nothing is not worth a larger copy. */
@@ -516,9 +516,9 @@ TEST(place_of_a_stack_that_was_not_copied)
 	r.sample.kernel = (const uint8_t *)&kernel;
 	r.sample.kernel_n = 1;
 	CHECK_INT(dw_dispatcher_take(&in, &r, false), 0);
-	CHECK_INT(in.sampler.kept, 1);
-	CHECK_INT(in.sampler.cut, 1);
-	CHECK_INT(in.sampler.uncopied, 1);
+	CHECK_INT(in.unwinder.kept, 1);
+	CHECK_INT(in.unwinder.cut, 1);
+	CHECK_INT(in.unwinder.uncopied, 1);
 }
 
 /* Samples of events beside come with an identity, and are no samples. */
@@ -537,14 +537,14 @@ TEST(samples_of_events_beside_are_rows_of_their_measure)
 
 	dw_dispatcher_init(&in, &p, NULL, true);
 	CHECK_INT(dw_track_command(&in.track, 10), 0);
-	in.sampler.measure_of = measure_of;
-	in.sampler.ctx = &beside;
+	in.unwinder.measure_of = measure_of;
+	in.unwinder.ctx = &beside;
 	r.sample.abi = PERF_SAMPLE_REGS_ABI_64;
 	r.sample.stack_bytes = 8;
 	r.sample.stack = (const uint8_t *)&beside;
 	for (r.sample.event = 6; r.sample.event < 9; r.sample.event++)
 		CHECK_INT(dw_dispatcher_take(&in, &r, false), 0);
-	CHECK_INT(in.sampler.kept, 2);
+	CHECK_INT(in.unwinder.kept, 2);
 	CHECK_INT(p.samples.n, 2);
 	CHECK_INT(p.extras.rows.n, 1);
 	CHECK_INT(p.extras.rows.v[0].measure, DWELL_MEASURE_BLOCKED);
@@ -622,7 +622,7 @@ TEST(stacks_share_their_outer_frames)
 	put_sample(&b, 10, 0x400804, words, 6, 40);
 	CHECK_INT(feed(&in, &b), 0);
 	CHECK_INT(p.samples.n, 3);
-	CHECK_INT(in.sampler.cut, 0);
+	CHECK_INT(in.unwinder.cut, 0);
 	CHECK_INT(p.samples.stack[1], p.samples.stack[2]);
 	CHECK(p.samples.stack[0] != p.samples.stack[1]);
 	CHECK_INT(dw_stacks_get(&p.stacks, p.samples.stack[0])->parent,

@@ -76,9 +76,9 @@ static void open_arena(struct process *x, uint32_t lines)
 	if (!x->w.h || dw_region_calls_new(&x->p, 1, &names, &x->r))
 		abort();
 	x->arena = (union line *)((char *)x->w.h + bytes);
-	x->w.h->chunks[0] = (struct dw_region_chunk){DWELL_CHUNK_ARENA, 0, bytes, half};
-	x->w.h->chunks[1] = (struct dw_region_chunk){DWELL_CHUNK_COUNTS, 0, bytes, 8};
-	x->w.h->chunks[2] = (struct dw_region_chunk){DWELL_CHUNK_ARENA, 0, bytes + half, half};
+	x->w.h->chunks[0] = (struct dw_region_chunk){DWELL_REGION_CHUNK_ARENA, 0, bytes, half};
+	x->w.h->chunks[1] = (struct dw_region_chunk){DWELL_REGION_CHUNK_COUNTS, 0, bytes, 8};
+	x->w.h->chunks[2] = (struct dw_region_chunk){DWELL_REGION_CHUNK_ARENA, 0, bytes + half, half};
 	x->w.h->chunk_n = 3;
 	x->w.h->arena_base = BASE;
 	x->w.h->arena_lines = lines;

@@ -142,7 +142,7 @@ static void *read_arena(void)
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < h->chunk_n && lines; i++)
-		if (h->chunks[i].kind == DWELL_CHUNK_ARENA)
+		if (h->chunks[i].kind == DWELL_REGION_CHUNK_ARENA)
 			n += (size_t)pread(fd, lines + n, h->chunks[i].bytes,
 					   (off_t)h->chunks[i].at);
 	close(fd);

@@ -151,7 +151,7 @@ static bool grow(uint64_t end)
 	if (mapped + bytes > all)
 		bytes = (all - mapped) & -(uint64_t)DWELL_LINE_BYTES * BLOCK_LINES;
 	if (mapped + bytes < end || !open_links(mapped + bytes) ||
-	    !dw_agent_chunk_at(DWELL_CHUNK_ARENA, bytes, (void *)(arena.base + mapped)))
+	    !dw_agent_chunk_at(DWELL_REGION_CHUNK_ARENA, bytes, (void *)(arena.base + mapped)))
 		return false;
 	__atomic_store_n(&arena.mapped, mapped + bytes, __ATOMIC_RELEASE);
 	return true;

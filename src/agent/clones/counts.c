@@ -30,7 +30,7 @@ static uint64_t *make_table(const struct dw_area *a)
 	struct dw_region_module *m = &dw_agent_region()->modules[a->region_module];
 	size_t bytes = a->header->functions.n * sizeof(uint64_t);
 	uint64_t at;
-	uint64_t *table = dw_agent_chunk(DWELL_CHUNK_COUNTS, a->region_module, bytes, &at);
+	uint64_t *table = dw_agent_chunk(DWELL_REGION_CHUNK_COUNTS, a->region_module, bytes, &at);
 
 	if (table) {
 		m->counts_n = a->header->functions.n;
@@ -120,7 +120,7 @@ static bool begin(void)
 	if (!counted.keys)
 		counted.keys = dw_agent_memory(KEYS_BYTES);
 	if (counted.keys && !counted.published)
-		counted.published = dw_agent_chunk(DWELL_CHUNK_COUNTED, 0, KEYS_BYTES, &at);
+		counted.published = dw_agent_chunk(DWELL_REGION_CHUNK_COUNTED, 0, KEYS_BYTES, &at);
 	return counted.published;
 }
 

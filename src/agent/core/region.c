@@ -500,7 +500,7 @@ static void inherit_chunk(struct dw_region_header *header, uint32_t i)
 	const struct dw_region_chunk *chunk = &dw_agent.chunks[i].chunk;
 
 	header->chunks[i] = *chunk;
-	if (chunk->kind == DWELL_CHUNK_COUNTS && header->modules[chunk->module].counts)
+	if (chunk->kind == DWELL_REGION_CHUNK_COUNTS && header->modules[chunk->module].counts)
 		header->modules[chunk->module].counts = chunk->at;
 }
 
@@ -584,7 +584,7 @@ static void leave_arena(void)
 
 	dw_agent.bytes = dw_whole_pages(sizeof(*dw_agent.region));
 	for (uint32_t i = 0; i < dw_agent.chunk_n; i++) {
-		if (dw_agent.chunks[i].chunk.kind == DWELL_CHUNK_ARENA)
+		if (dw_agent.chunks[i].chunk.kind == DWELL_REGION_CHUNK_ARENA)
 			continue;
 		dw_agent.chunks[n] = dw_agent.chunks[i];
 		dw_agent.chunks[n++].chunk.at = dw_agent.bytes;

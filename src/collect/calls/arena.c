@@ -43,7 +43,7 @@ static int find_chunks(struct dw_arena *a, int fd, const struct dw_region_head *
 		uint64_t lines;
 
 		rc = dw_region_read_chunk(fd, i, &c);
-		if (rc || c.kind != DWELL_CHUNK_ARENA)
+		if (rc || c.kind != DWELL_REGION_CHUNK_ARENA)
 			continue;
 		lines = c.bytes / DWELL_LINE_BYTES;
 		if (lines > head->arena_lines - at)

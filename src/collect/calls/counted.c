@@ -104,7 +104,7 @@ static void find_keys(struct dw_counted_reader *r, int fd, uint32_t chunks)
 
 	for (; !r->keys_at && r->chunks_seen < chunks; r->chunks_seen++)
 		if (!dw_region_read_chunk(fd, r->chunks_seen, &c) &&
-		    c.kind == DWELL_CHUNK_COUNTED &&
+		    c.kind == DWELL_REGION_CHUNK_COUNTED &&
 		    c.bytes >= DWELL_REGION_COUNTED * sizeof(uint32_t))
 			r->keys_at = c.at;
 }

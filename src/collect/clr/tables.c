@@ -24,7 +24,7 @@ static uint64_t budget_of(const struct dw_clr_tables *t)
 static int read_chunk(struct dw_clr_tables *t, int fd, const struct dw_region_chunk *c,
 		      uint64_t *from)
 {
-	uint32_t table = c->kind - DWELL_CHUNK_CLR - 1;
+	uint32_t table = c->kind - DWELL_REGION_CHUNK_CLR - 1;
 	struct dw_clr_rows *rows = &t->all[table];
 	uint64_t wanted = (uint64_t)t->head.rows[table] * dw_clr_row_bytes(table), begin = *from,
 		 bytes;
@@ -56,7 +56,7 @@ static int find_head(struct dw_clr_tables *t, int fd, const struct dw_region_hea
 		rc = dw_region_read_chunk(fd, i, &c);
 		if (rc)
 			return rc;
-		if (c.kind == DWELL_CHUNK_CLR)
+		if (c.kind == DWELL_REGION_CHUNK_CLR)
 			return dw_region_read_bytes(fd, &t->head, sizeof t->head, c.at);
 	}
 	return DWELL_ERR_NOT_FOUND;
@@ -72,14 +72,14 @@ static int read_tables(struct dw_clr_tables *t, int fd, const struct dw_region_h
 		struct dw_region_chunk c;
 
 		rc = dw_region_read_chunk(fd, i, &c);
-		if (rc || c.kind <= DWELL_CHUNK_CLR || c.kind > DWELL_CHUNK_CLR + DWELL_CLR_TABLES)
+		if (rc || c.kind <= DWELL_REGION_CHUNK_CLR || c.kind > DWELL_REGION_CHUNK_CLR + DWELL_CLR_TABLES)
 			continue;
 		if (c.bytes > budget_of(t) - all) {
 			rc = DWELL_ERR_LIMIT;
 			break;
 		}
 		all += c.bytes;
-		rc = read_chunk(t, fd, &c, &from[c.kind - DWELL_CHUNK_CLR - 1]);
+		rc = read_chunk(t, fd, &c, &from[c.kind - DWELL_REGION_CHUNK_CLR - 1]);
 	}
 	for (int i = 0; i < DWELL_CLR_TABLES; i++)
 		t->all[i].n = rc ? 0 : (uint32_t)(t->all[i].bytes.n / dw_clr_row_bytes(i));

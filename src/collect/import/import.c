@@ -270,7 +270,7 @@ int dw_import_end(struct dw_import *i)
 		rc = dw_facts_set(f, "import_cut", 1);
 	if (!rc)
 		rc = dw_facts_set(f, "samples_discarded_32bit",
-				  (int64_t)i->dispatcher.sampler.discarded_32);
+				  (int64_t)i->dispatcher.unwinder.discarded_32);
 	return rc;
 }
 
@@ -279,10 +279,10 @@ void dw_import_stats(const struct dw_import *i, struct dw_backend_stats *ret)
 	const struct dw_dispatcher *in = &i->dispatcher;
 
 	*ret = (struct dw_backend_stats){
-		.samples_kept = in->sampler.kept,
+		.samples_kept = in->unwinder.kept,
 		.samples_lost = in->lost_samples,
-		.samples_discarded = in->sampler.discarded,
-		.stacks_cut = in->sampler.cut,
+		.samples_discarded = in->unwinder.discarded,
+		.stacks_cut = in->unwinder.cut,
 		.records_lost = i->malformed,
 		.throttled = in->throttled,
 	};

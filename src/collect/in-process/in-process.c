@@ -470,10 +470,10 @@ static void in_process_stop(struct dw_backend *b)
 static void in_process_stats(const struct dw_backend *b, struct dw_backend_stats *ret)
 {
 	*ret = (struct dw_backend_stats){
-		.samples_kept = b->dispatcher.sampler.kept,
+		.samples_kept = b->dispatcher.unwinder.kept,
 		.samples_lost = b->ended.lost,
-		.samples_discarded = b->dispatcher.sampler.discarded,
-		.stacks_cut = b->dispatcher.sampler.cut,
+		.samples_discarded = b->dispatcher.unwinder.discarded,
+		.stacks_cut = b->dispatcher.unwinder.cut,
 		.records_lost = b->reader.malformed,
 		.unread_user = b->dispatcher.track.unread_user,
 		.unread_kernel = b->dispatcher.track.unread_kernel,

@@ -139,8 +139,8 @@ static int begin_besides(struct dw_backend *b)
 
 	if (!dw_perf_besides_sample(b->options.beside))
 		return 0;
-	b->dispatcher.sampler.measure_of = measure_of;
-	b->dispatcher.sampler.ctx = b;
+	b->dispatcher.unwinder.measure_of = measure_of;
+	b->dispatcher.unwinder.ctx = b;
 	for (size_t i = 0; !rc && (beside = dw_perf_beside(i)); i++)
 		if (dw_measures_has(b->options.beside, beside->measure))
 			rc = dw_profile_measures_add(b->profile, beside->measure);
@@ -287,8 +287,8 @@ static int attach(struct dw_backend *b, const struct dw_backend_config *config,
 		rc = dw_vec_push(&a.pids, config->pids[i]);
 	b->dispatcher.on_fork = on_fork;
 	b->dispatcher.on_fork_ctx = &a;
-	b->dispatcher.sampler.counts = counts;
-	b->dispatcher.sampler.ctx = b;
+	b->dispatcher.unwinder.counts = counts;
+	b->dispatcher.unwinder.ctx = b;
 	if (!rc)
 		rc = settle(b, &a, err);
 	b->dispatcher.on_fork = NULL;
@@ -386,7 +386,7 @@ static size_t perf_poll_fds(struct dw_backend *b, struct pollfd *fds, size_t max
 /* Wake up early for a while after a stack that had to be read soon. */
 static void adapt_hurry(struct dw_backend *b)
 {
-	uint64_t urgent = b->dispatcher.sampler.deep.urgent;
+	uint64_t urgent = b->dispatcher.unwinder.deep.urgent;
 
 	if (urgent != b->urgent)
 		b->hurry_drains = HURRY_DRAINS;
@@ -399,7 +399,7 @@ static void adapt_hurry(struct dw_backend *b)
  * fork at the moment of the first may have left, see events.c. */
 static int adapt_depth(struct dw_backend *b)
 {
-	const struct dw_sampler *s = &b->dispatcher.sampler;
+	const struct dw_sample_unwinder *s = &b->dispatcher.unwinder;
 	struct depth *d = &b->depth;
 	uint64_t cut = s->cut - s->uncopied;
 	bool too_many = cut - d->window_cut > WINDOW_CUT;
@@ -429,7 +429,7 @@ static void fetch_ahead(struct dw_backend *b, const struct dw_ring *r)
 static int perf_drain(struct dw_backend *b, bool final, struct dw_error *err)
 {
 	uint64_t limit_ns = final ? UINT64_MAX - 1 : dw_clock_ns(CLOCK_MONOTONIC) - HOLD_BACK_NS;
-	uint64_t kept = b->dispatcher.sampler.kept;
+	uint64_t kept = b->dispatcher.unwinder.kept;
 	struct dw_ring *r;
 	int rc = 0;
 
@@ -447,14 +447,14 @@ static int perf_drain(struct dw_backend *b, bool final, struct dw_error *err)
 	}
 	if (!rc && b->has_waits && final)
 		rc = dw_waits_look(&b->waits, dw_clock_ns(CLOCK_MONOTONIC), true);
-	b->had_samples = b->dispatcher.sampler.kept > kept;
+	b->had_samples = b->dispatcher.unwinder.kept > kept;
 	adapt_hurry(b);
 	if (!final && !rc)
 		rc = adapt_depth(b);
 	if (final && !rc) {
 		dw_track_cpu_times(&b->dispatcher.track);
 		rc = dw_facts_set(&b->profile->facts, "samples_discarded_32bit",
-				  (int64_t)b->dispatcher.sampler.discarded_32);
+				  (int64_t)b->dispatcher.unwinder.discarded_32);
 	}
 	return rc ? dw_error_set_errno(err, -rc, "cannot take in samples") : 0;
 }
@@ -475,10 +475,10 @@ static void perf_stats(const struct dw_backend *b, struct dw_backend_stats *ret)
 	dw_vec_each(ring, &b->rings.v)
 		lost_side += ring->dropped;
 	*ret = (struct dw_backend_stats){
-		.samples_kept = in->sampler.kept,
+		.samples_kept = in->unwinder.kept,
 		.samples_lost = lost_samples,
-		.samples_discarded = in->sampler.discarded,
-		.stacks_cut = in->sampler.cut,
+		.samples_discarded = in->unwinder.discarded,
+		.stacks_cut = in->unwinder.cut,
 		.records_lost = lost_side + in->malformed,
 		.throttled = in->throttled,
 		.unread_user = in->track.unread_user,

@@ -183,5 +183,5 @@ void dw_dispatcher_prefetch(struct dw_dispatcher *in, const void *p, size_t n)
 	struct dw_perf_record r;
 
 	if (!dw_perf_record_decode(p, n, in->has_chains, &r) && r.type == PERF_RECORD_SAMPLE)
-		dw_sampler_ahead(&in->sampler, &r);
+		dw_sample_unwinder_ahead(&in->unwinder, &r);
 }

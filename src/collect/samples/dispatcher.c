@@ -10,13 +10,13 @@ void dw_dispatcher_init(struct dw_dispatcher *in, struct dw_profile *p, const ch
 			    .cache_dir = cache_dir,
 			    .offline = offline},
 		.track = {.profile = p, .modules = &in->modules},
-		.sampler = {.profile = p, .track = &in->track},
+		.unwinder = {.profile = p, .track = &in->track},
 	};
 }
 
 void dw_dispatcher_use(struct dw_dispatcher *in, struct dw_managed *managed, struct dw_jit *jit)
 {
-	in->sampler.jit_code.managed = managed;
+	in->unwinder.jit_code.managed = managed;
 	in->track.jit = jit;
 }
 
@@ -26,7 +26,7 @@ int dw_dispatcher_take(struct dw_dispatcher *in, const struct dw_perf_record *r,
 
 	switch (r->type) {
 	case PERF_RECORD_SAMPLE:
-		return dw_sampler_take(&in->sampler, r);
+		return dw_sample_unwinder_take(&in->unwinder, r);
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
 		*(side ? &in->lost_side : &in->lost_samples) += r->lost;
@@ -46,7 +46,7 @@ int dw_dispatcher_take(struct dw_dispatcher *in, const struct dw_perf_record *r,
 
 void dw_dispatcher_release(struct dw_dispatcher *in)
 {
-	dw_sampler_release(&in->sampler);
+	dw_sample_unwinder_release(&in->unwinder);
 	dw_track_release(&in->track);
 	dw_perf_modules_release(&in->modules);
 	dw_owners_release(&in->owners);

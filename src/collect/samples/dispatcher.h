@@ -14,7 +14,7 @@ struct dw_dispatcher {
 	struct dw_owners owners;
 	struct dw_perf_modules modules;
 	struct dw_track track;
-	struct dw_sampler sampler;
+	struct dw_sample_unwinder unwinder;
 	bool has_chains; /* samples of perf have the kernel's frames */
 	/* Told of each fork; NULL = nobody. 0 or -ENOMEM */
 	int (*on_fork)(void *ctx, const struct dw_perf_record *r);

@@ -29,7 +29,7 @@ enum {
 
 struct reading {
 	struct dw_remote_stack *o;
-	struct dw_sampler *sampler;
+	struct dw_sample_unwinder *unwinder;
 	struct dw_tracked_process *process;
 	struct dw_unwind_memory memory;
 	size_t n; /* frames */
@@ -81,7 +81,7 @@ static enum dw_call_check check(struct reading *r, uint64_t ra,
 static enum dw_unwind_end walk(struct reading *r, const struct dw_unwind_regs *regs, size_t at,
 			       size_t *ret_n)
 {
-	return dw_unwind(&r->process->space, regs, &r->memory, r->sampler->frames + at,
+	return dw_unwind(&r->process->space, regs, &r->memory, r->unwinder->frames + at,
 			 FRAMES_MAX - at, ret_n);
 }
 
@@ -106,7 +106,7 @@ static bool read_above(struct reading *r, uint64_t at, uint64_t *ret)
 static bool find_fp(struct reading *r)
 {
 	size_t last = r->n - 1, n;
-	const struct dw_unwind_frame frame = r->sampler->frames[last];
+	const struct dw_unwind_frame frame = r->unwinder->frames[last];
 	uint64_t end = frame.sp + SCAN_BYTES, found = 0, ra;
 	struct dw_unwind_regs regs = {0};
 	int tries = 0;
@@ -132,7 +132,7 @@ static bool find_fp(struct reading *r)
 		r->n = last + n;
 		return true;
 	}
-	r->sampler->frames[last] = frame;
+	r->unwinder->frames[last] = frame;
 	return false;
 }
 
@@ -149,7 +149,7 @@ static bool unwind(struct reading *r, const struct dw_task_place *place)
 	end = walk(r, &regs, 0, &r->n);
 	if (end == DWELL_UNWIND_COMPLETE)
 		return true;
-	return r->sampler->frames[r->n - 1].fp == UNKNOWN_FP && find_fp(r);
+	return r->unwinder->frames[r->n - 1].fp == UNKNOWN_FP && find_fp(r);
 }
 
 int dw_remote_stack_copy(struct dw_remote_stack *o, pid_t pid, const struct dw_task_place *place)
@@ -165,12 +165,12 @@ int dw_remote_stack_copy(struct dw_remote_stack *o, pid_t pid, const struct dw_t
 	return got > 0 ? 0 : got ? (int)got : -EFAULT;
 }
 
-int dw_remote_stack_unwind(struct dw_remote_stack *o, struct dw_sampler *s,
+int dw_remote_stack_unwind(struct dw_remote_stack *o, struct dw_sample_unwinder *s,
 			   struct dw_tracked_thread *th, const struct dw_task_place *place,
 			   uint64_t time_ns, uint32_t *ret)
 {
 	struct reading r = {o, s, th->process, {.base = place->sp}, 0};
-	int rc = dw_sampler_begin(s, th, time_ns);
+	int rc = dw_sample_unwinder_begin(s, th, time_ns);
 	bool whole;
 
 	if (rc)
@@ -182,11 +182,11 @@ int dw_remote_stack_unwind(struct dw_remote_stack *o, struct dw_sampler *s,
 	whole = unwind(&r, place);
 	if (!whole && !s->frames[r.n - 1].range &&
 	    dw_track_resync(s->track, th->process, time_ns)) {
-		rc = dw_sampler_begin(s, th, time_ns);
+		rc = dw_sample_unwinder_begin(s, th, time_ns);
 		whole = !rc && unwind(&r, place);
 	}
 	if (!rc)
-		rc = dw_sampler_intern(s, th, r.n, !whole, ret);
+		rc = dw_sample_unwinder_intern(s, th, r.n, !whole, ret);
 	*(whole ? &o->whole : &o->cut) += 1;
 	return rc;
 }

@@ -31,10 +31,10 @@ struct dw_remote_stack {
 int dw_remote_stack_copy(struct dw_remote_stack *o, pid_t pid, const struct dw_task_place *place);
 
 /*
- * What was copied last, of @th at @place, as a stack id of the sampler's profile. What lies deeper
+ * What was copied last, of @th at @place, as a stack id of its profile. What lies deeper
  * than the copy is read now, @time_ns. 0 or -ENOMEM.
  */
-int dw_remote_stack_unwind(struct dw_remote_stack *o, struct dw_sampler *s,
+int dw_remote_stack_unwind(struct dw_remote_stack *o, struct dw_sample_unwinder *s,
 			   struct dw_tracked_thread *th, const struct dw_task_place *place,
 			   uint64_t time_ns, uint32_t *ret);
 

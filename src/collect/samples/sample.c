@@ -61,7 +61,7 @@ static void fetch_ahead(const struct dw_walk *w, const struct dw_perf_sample *sa
 }
 
 /* Cut the stack where frames that were read late do not lead to those of the dump. False: none. */
-static bool drop_strangers(struct dw_sampler *s, struct found *f)
+static bool drop_strangers(struct dw_sample_unwinder *s, struct found *f)
 {
 	bool is_whole = f->end == DWELL_UNWIND_COMPLETE || s->deep.stopped;
 
@@ -73,14 +73,14 @@ static bool drop_strangers(struct dw_sampler *s, struct found *f)
 
 /* Frames beyond those that a signal interrupted count only if they are a whole chain, see
  * deep-stack.c. */
-static void drop_unproven(const struct dw_sampler *s, struct found *f)
+static void drop_unproven(const struct dw_sample_unwinder *s, struct found *f)
 {
 	if (s->deep.interrupted_sp && f->end != DWELL_UNWIND_COMPLETE)
 		while (f->n > 1 && s->frames[f->n - 1].sp != s->deep.interrupted_sp)
 			f->n--;
 }
 
-static struct found unwind(struct dw_sampler *s, struct dw_tracked_thread *th,
+static struct found unwind(struct dw_sample_unwinder *s, struct dw_tracked_thread *th,
 			   const struct dw_perf_record *r)
 {
 	const struct dw_perf_sample *sample = &r->sample;
@@ -118,7 +118,7 @@ static struct found unwind(struct dw_sampler *s, struct dw_tracked_thread *th,
 }
 
 /* Begin a registry of the code of @p, for the sample that is being taken in, too. */
-static int begin_registry(struct dw_sampler *s, struct dw_tracked_process *p)
+static int begin_registry(struct dw_sample_unwinder *s, struct dw_tracked_process *p)
 {
 	bool is_other;
 	int rc = dw_track_registry(s->track, p);
@@ -130,7 +130,7 @@ static int begin_registry(struct dw_sampler *s, struct dw_tracked_process *p)
 }
 
 /* Whether a file tells of the code in @range: .NET makes its code in files that have no name. */
-static bool has_file(const struct dw_sampler *s, const struct dw_space_range *range)
+static bool has_file(const struct dw_sample_unwinder *s, const struct dw_space_range *range)
 {
 	const struct dw_module *m =
 		range ? dw_modules_get(&s->profile->modules, range->module) : NULL;
@@ -139,7 +139,7 @@ static bool has_file(const struct dw_sampler *s, const struct dw_space_range *ra
 }
 
 /* The frame id of an address in @p. */
-static int intern_frame(struct dw_sampler *s, struct dw_tracked_process *p,
+static int intern_frame(struct dw_sample_unwinder *s, struct dw_tracked_process *p,
 			const struct dw_unwind_frame *f, uint32_t *ret)
 {
 	struct dw_frame_memo *memo = &p->memos[dw_hash_u64(f->pc.v) % DWELL_FRAME_MEMOS];
@@ -167,7 +167,7 @@ static int intern_frame(struct dw_sampler *s, struct dw_tracked_process *p,
 }
 
 /* Put @f inside the frames that @w has. */
-static int push_frame(struct dw_sampler *s, struct dw_tracked_process *p, struct dw_walk *w,
+static int push_frame(struct dw_sample_unwinder *s, struct dw_tracked_process *p, struct dw_walk *w,
 		      const struct dw_unwind_frame *f)
 {
 	uint32_t parent = w->frames.n ? w->frames.v[w->frames.n - 1].stack : 0, frame, stack;
@@ -180,7 +180,7 @@ static int push_frame(struct dw_sampler *s, struct dw_tracked_process *p, struct
 }
 
 /* The mark of a cut stack, with nothing outside of it. */
-static int add_cut(struct dw_sampler *s, uint32_t *ret)
+static int add_cut(struct dw_sample_unwinder *s, uint32_t *ret)
 {
 	uint32_t frame;
 	int rc = dw_frames_add(&s->profile->frames, (struct dw_frame){.kind = DWELL_FRAME_CUT},
@@ -190,7 +190,7 @@ static int add_cut(struct dw_sampler *s, uint32_t *ret)
 }
 
 /* Put it outermost into the empty @w. */
-static int push_cut(struct dw_sampler *s, struct dw_walk *w)
+static int push_cut(struct dw_sample_unwinder *s, struct dw_walk *w)
 {
 	uint32_t stack;
 	int rc = add_cut(s, &stack);
@@ -202,7 +202,7 @@ static int push_cut(struct dw_sampler *s, struct dw_walk *w)
 
 /* Turn @w, a thread's last stack, into the one just found: keep the outer frames that are the same,
  * then push the others. */
-static int update_walk(struct dw_sampler *s, struct dw_tracked_process *p, struct dw_walk *w,
+static int update_walk(struct dw_sample_unwinder *s, struct dw_tracked_process *p, struct dw_walk *w,
 		       const struct found *f)
 {
 	bool cut = !f->onto && f->end != DWELL_UNWIND_COMPLETE;
@@ -234,7 +234,7 @@ static int update_walk(struct dw_sampler *s, struct dw_tracked_process *p, struc
 }
 
 /* From now on, believe what runtimes say of the code of @p. */
-static int use_jit_code(struct dw_sampler *s, struct dw_tracked_process *p, uint64_t time_ns)
+static int use_jit_code(struct dw_sample_unwinder *s, struct dw_tracked_process *p, uint64_t time_ns)
 {
 	const struct dw_jit_code_process who = {p->pid, p->anon, p->registry};
 	bool is_other;
@@ -256,7 +256,7 @@ static struct dw_unwind_frame *frames_new(void)
 }
 
 /* Memory for walks, made with the first sample that needs it. */
-static int prepare(struct dw_sampler *s, struct dw_tracked_thread *th)
+static int prepare(struct dw_sample_unwinder *s, struct dw_tracked_thread *th)
 {
 	struct dw_tracked_process *p = th->process;
 
@@ -277,7 +277,7 @@ static int prepare(struct dw_sampler *s, struct dw_tracked_thread *th)
 }
 
 /* What somebody else has found. */
-static struct found take_chain(struct dw_sampler *s, struct dw_tracked_process *p,
+static struct found take_chain(struct dw_sample_unwinder *s, struct dw_tracked_process *p,
 			       const struct dw_perf_record *r)
 {
 	const struct dw_perf_sample *sample = &r->sample;
@@ -296,7 +296,7 @@ static struct found take_chain(struct dw_sampler *s, struct dw_tracked_process *
 }
 
 /* Unwind, once more if an address was in no known code and reading the mappings again helps. */
-static int walk_stack(struct dw_sampler *s, struct dw_tracked_thread *th,
+static int walk_stack(struct dw_sample_unwinder *s, struct dw_tracked_thread *th,
 		      const struct dw_perf_record *r, struct found *ret)
 {
 	int rc = use_jit_code(s, th->process, r->time_ns);
@@ -327,7 +327,7 @@ static uint64_t top_of(const struct dw_walk_frame *f)
 }
 
 /* The stack of the program's own frames. */
-static int take_user(struct dw_sampler *s, struct dw_tracked_thread *th,
+static int take_user(struct dw_sample_unwinder *s, struct dw_tracked_thread *th,
 		     const struct dw_perf_record *r, uint32_t *ret)
 {
 	struct dw_walk *w;
@@ -354,7 +354,7 @@ static int take_user(struct dw_sampler *s, struct dw_tracked_thread *th,
  * which is where it is known to be, or it is being made, which has left its code. The thread's last
  * walk stays for the next sample.
  */
-static int take_place(struct dw_sampler *s, struct dw_tracked_thread *th,
+static int take_place(struct dw_sample_unwinder *s, struct dw_tracked_thread *th,
 		      const struct dw_perf_record *r, uint32_t *ret)
 {
 	struct dw_unwind_frame f = {.pc = {r->sample.regs.r[DWELL_REG_PC]}};
@@ -382,7 +382,7 @@ static int take_place(struct dw_sampler *s, struct dw_tracked_thread *th,
 }
 
 /* Put the kernel's frames inside of the stack *@stack. */
-static int push_kernel(struct dw_sampler *s, const struct dw_perf_sample *sample, uint32_t *stack)
+static int push_kernel(struct dw_sample_unwinder *s, const struct dw_perf_sample *sample, uint32_t *stack)
 {
 	struct dw_frame row = {0};
 	uint32_t frame;
@@ -406,7 +406,7 @@ static bool has_user(const struct dw_perf_sample *sample)
 	       (sample->stack_bytes || sample->user_n || !sample->kernel_n);
 }
 
-static int take_frames(struct dw_sampler *s, struct dw_tracked_thread *th,
+static int take_frames(struct dw_sample_unwinder *s, struct dw_tracked_thread *th,
 		       const struct dw_perf_record *r, uint32_t *ret)
 {
 	int rc = 0;
@@ -420,7 +420,7 @@ static int take_frames(struct dw_sampler *s, struct dw_tracked_thread *th,
 }
 
 /* The thread of a sample: one that has ended, if that is where the kernel still was. */
-static int find_thread(struct dw_sampler *s, const struct dw_perf_record *r,
+static int find_thread(struct dw_sample_unwinder *s, const struct dw_perf_record *r,
 		       struct dw_tracked_thread **ret)
 {
 	struct dw_tracked_thread *th = dw_track_find(s->track, r->tid);
@@ -433,7 +433,7 @@ static int find_thread(struct dw_sampler *s, const struct dw_perf_record *r,
 }
 
 /* What was taken beside samples. */
-static int put_extra(struct dw_sampler *s, const struct dw_perf_record *r,
+static int put_extra(struct dw_sample_unwinder *s, const struct dw_perf_record *r,
 		     const struct dw_tracked_thread *th, uint32_t stack, enum dw_measure measure)
 {
 	const struct dw_extra row = {
@@ -447,7 +447,7 @@ static int put_extra(struct dw_sampler *s, const struct dw_perf_record *r,
 	return dw_vec_push(&s->profile->extras.rows, row);
 }
 
-int dw_sampler_take(struct dw_sampler *s, const struct dw_perf_record *r)
+int dw_sample_unwinder_take(struct dw_sample_unwinder *s, const struct dw_perf_record *r)
 {
 	const struct dw_perf_sample *sample = &r->sample;
 	struct dw_tracked_thread *th;
@@ -485,7 +485,7 @@ int dw_sampler_take(struct dw_sampler *s, const struct dw_perf_record *r)
 			      stack);
 }
 
-int dw_sampler_begin(struct dw_sampler *s, struct dw_tracked_thread *th, uint64_t time_ns)
+int dw_sample_unwinder_begin(struct dw_sample_unwinder *s, struct dw_tracked_thread *th, uint64_t time_ns)
 {
 	int rc = use_jit_code(s, th->process, time_ns);
 
@@ -493,7 +493,7 @@ int dw_sampler_begin(struct dw_sampler *s, struct dw_tracked_thread *th, uint64_
 	return rc ? rc : prepare(s, th);
 }
 
-int dw_sampler_intern(struct dw_sampler *s, const struct dw_tracked_thread *th, size_t n, bool cut,
+int dw_sample_unwinder_intern(struct dw_sample_unwinder *s, const struct dw_tracked_thread *th, size_t n, bool cut,
 		      uint32_t *ret)
 {
 	uint32_t frame;
@@ -510,7 +510,7 @@ int dw_sampler_intern(struct dw_sampler *s, const struct dw_tracked_thread *th, 
 	return rc;
 }
 
-void dw_sampler_ahead(const struct dw_sampler *s, const struct dw_perf_record *r)
+void dw_sample_unwinder_ahead(const struct dw_sample_unwinder *s, const struct dw_perf_record *r)
 {
 	const struct dw_tracked_thread *th = dw_track_find(s->track, r->tid);
 
@@ -518,7 +518,7 @@ void dw_sampler_ahead(const struct dw_sampler *s, const struct dw_perf_record *r
 		fetch_ahead(th->walk, &r->sample);
 }
 
-void dw_sampler_release(struct dw_sampler *s)
+void dw_sample_unwinder_release(struct dw_sample_unwinder *s)
 {
 	if (s->frames)
 		munmap(s->frames, FRAMES_BYTES);

@@ -17,7 +17,7 @@ typedef int dw_sample_counts_fn(void *ctx, uint32_t thread, const struct dw_perf
 /* What @sample has one of: a measure beside samples, or a sample. */
 typedef enum dw_measure dw_sample_measure_fn(void *ctx, const struct dw_perf_sample *sample);
 
-struct dw_sampler {
+struct dw_sample_unwinder {
 	struct dw_profile *profile;	/* borrowed */
 	struct dw_track *track;		/* borrowed */
 	struct dw_unwind_frame *frames; /* owned: of one walk, innermost first; NULL until needed */
@@ -34,18 +34,18 @@ struct dw_sampler {
 };
 
 /* Take in one decoded PERF_RECORD_SAMPLE. 0 or -ENOMEM. */
-int dw_sampler_take(struct dw_sampler *s, const struct dw_perf_record *r);
+int dw_sample_unwinder_take(struct dw_sample_unwinder *s, const struct dw_perf_record *r);
 
 /* Get ready to intern frames of @th as of @time_ns: s->frames has room for some. 0 or -ENOMEM. */
-int dw_sampler_begin(struct dw_sampler *s, struct dw_tracked_thread *th, uint64_t time_ns);
+int dw_sample_unwinder_begin(struct dw_sample_unwinder *s, struct dw_tracked_thread *th, uint64_t time_ns);
 
 /* The stack id of the first @n of s->frames, innermost first, of @th; @cut: their outermost ones
  * are missing. 0 or -ENOMEM. */
-int dw_sampler_intern(struct dw_sampler *s, const struct dw_tracked_thread *th, size_t n, bool cut,
+int dw_sample_unwinder_intern(struct dw_sample_unwinder *s, const struct dw_tracked_thread *th, size_t n, bool cut,
 		      uint32_t *ret);
 
 /* Have the processor fetch what a walk of @r, a sample not taken in yet, will most likely read. */
-void dw_sampler_ahead(const struct dw_sampler *s, const struct dw_perf_record *r);
+void dw_sample_unwinder_ahead(const struct dw_sample_unwinder *s, const struct dw_perf_record *r);
 
 /* Free the memory. */
-void dw_sampler_release(struct dw_sampler *s);
+void dw_sample_unwinder_release(struct dw_sample_unwinder *s);

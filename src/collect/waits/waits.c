@@ -81,7 +81,7 @@ static int read_stack(struct dw_waits_watch *w, struct dw_tracked_thread *th,
 	copied_ns = o->read_ns;
 	if (went_on(th, since, &place))
 		return -EAGAIN;
-	rc = dw_remote_stack_unwind(o, &w->dispatcher->sampler, th, &place, now_ns, ret);
+	rc = dw_remote_stack_unwind(o, &w->dispatcher->unwinder, th, &place, now_ns, ret);
 	/* Of a deep stack more was read while it was unwound. */
 	return !rc && o->read_ns != copied_ns && went_on(th, since, &place) ? -EAGAIN : rc;
 }
