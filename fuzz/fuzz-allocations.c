@@ -59,8 +59,8 @@ static void lay_out(struct dw_region_header *h, const struct dw_clr_head *head, 
 
 		if (bytes > size - at)
 			bytes = size - at;
-		h->chunks[h->chunk_n++] =
-			(struct dw_region_chunk){DWELL_REGION_CHUNK_CLR + 1 + i, 0, sizeof *h + at, bytes};
+		h->chunks[h->chunk_n++] = (struct dw_region_chunk){DWELL_REGION_CHUNK_CLR + 1 + i,
+								   0, sizeof *h + at, bytes};
 		at += bytes;
 	}
 }

@@ -207,19 +207,39 @@ int dw_hot_rows_spread(const struct dw_points *points, const struct dw_row_keys 
 	return stacks ? 0 : -ENOMEM;
 }
 
+/* Note where the node @id, or one that was called below it, has anything; then so does its parent.
+ */
+static void spread_node(struct spread *s, const struct dw_call_nodes *nodes, uint32_t id, bool *has)
+{
+	const struct dw_call_node *node = dw_call_nodes_get(nodes, id);
+	uint64_t *process = &s->process[nodes->lanes.process[node->thread]];
+	uint32_t parent;
+
+	*process |= s->function[dw_call_callee(nodes, id)];
+	if (node->flags & DWELL_CALL_OVERFLOW) {
+		*process |= s->function[dw_call_function_at(nodes, node->caller)];
+		return;
+	}
+	parent = dw_call_nodes_parent(nodes, id);
+	if (parent)
+		has[parent] = true;
+}
+
 int dw_hot_rows_spread_calls(const struct dw_call_nodes *nodes, struct dw_totals *t)
 {
+	bool *has;
 	struct spread s;
 	int rc;
 
 	if (t->processes_seen < 2)
 		return 0;
 	rc = spread_init(&s, nodes->profile, nodes->row_keys, nodes->group, t);
-	for (uint32_t id = 1; id < nodes->n && !rc; id++)
-		if (nodes->state[id] & DWELL_CALL_PRESENT &&
+	has = calloc(nodes->n, sizeof *has);
+	for (uint32_t id = nodes->n; has && --id && !rc;)
+		if ((nodes->state[id] & DWELL_CALL_PRESENT || has[id]) &&
 		    !(dw_call_nodes_get(nodes, id)->flags & DWELL_CALL_ESTIMATED))
-			s.process[nodes->lanes.process[dw_call_nodes_get(nodes, id)->thread]] |=
-				s.function[dw_call_callee(nodes, id)];
+			spread_node(&s, nodes, id, has);
 	spread_end(&s);
-	return rc;
+	free(has);
+	return has ? rc : -ENOMEM;
 }

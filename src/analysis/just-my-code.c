@@ -113,12 +113,19 @@ static int classify_modules(const struct dw_profile *p, const struct dw_my_code_
 	return rc ? rc : apply_words(p, rule->mine, rule->mine_n, false, is_system, err);
 }
 
-/* The name of the innermost function at @frame, "" where there is none. */
-static const char *name_at(const struct dw_profile *p, uint32_t frame)
+/* The innermost function at @frame, 0 = none. */
+static uint32_t function_at(const struct dw_profile *p, uint32_t frame)
 {
 	uint32_t n;
 	const struct dw_location *l = dw_locations_get(&p->locations, frame, &n);
-	const struct dw_function *f = n ? dw_functions_get(&p->functions, l->function) : NULL;
+
+	return n ? l->function : 0;
+}
+
+/* The name of the innermost function at @frame, "" where there is none. */
+static const char *name_at(const struct dw_profile *p, uint32_t frame)
+{
+	const struct dw_function *f = dw_functions_get(&p->functions, function_at(p, frame));
 
 	return f ? dw_strings_get(&p->strings, f->name) : "";
 }
@@ -154,7 +161,7 @@ static void find_starts(const struct dw_profile *p, uint8_t *class_of)
 }
 
 /* Whose code frames are, by id: enum path_class, owned by the caller. NULL: no memory. */
-static uint8_t *classify_frames(const struct dw_profile *p, const bool *is_system)
+static uint8_t *classify_frames(const struct dw_profile *p, const bool *is_system, uint32_t opened)
 {
 	uint32_t n = dw_frames_count(&p->frames) + 1;
 	uint8_t *class_of = calloc(n, 1);
@@ -169,6 +176,9 @@ static uint8_t *classify_frames(const struct dw_profile *p, const bool *is_syste
 	}
 	if (class_of)
 		find_starts(p, class_of);
+	for (uint32_t id = 1; class_of && opened && id < n; id++)
+		if (function_at(p, id) == opened)
+			class_of[id] = MINE;
 	return class_of;
 }
 
@@ -399,7 +409,7 @@ int dw_fold_system_code(struct dw_profile *p, const struct dw_my_code_rule *rule
 
 	*ret = 0;
 	if (!rc) {
-		frames = classify_frames(p, is_system);
+		frames = classify_frames(p, is_system, rule->opened);
 		rc = frames ? fold_stacks(p, rule, frames, ret) : -ENOMEM;
 		rc = rc ? rc : fold_calls(p, rule, frames, ret);
 		if (rc)

@@ -2,11 +2,12 @@
  * Just My Code: call paths without the inner life of the C library, the kernel and frameworks.
  *
  * A profile is changed before anything is computed of it, so that totals, trees and exports all
- * follow one rule. Code is the user's unless its module is one of the system's, by name; `_start`
- * is the system's in every module. What the system's code does for the user's becomes part of the
- * function that the user's code called, or of the caller itself. What leads to the user's code is
- * left out. A stack without any code of the user's stays whole, since there is nothing else to
- * tell.
+ * follow one rule. Code is the user's unless its module is one of the system's, by name; `_start`,
+ * and what calls __libc_start_main, is the system's in every module. What the system's code does
+ * for the user's becomes part of the function that the user's code called, or of the caller itself.
+ * What leads to the user's code is left out. A stack without any code of the user's stays whole,
+ * since there is nothing else to tell, but begins at a function of the system's that is kept as a
+ * caller.
  */
 #pragma once
 
@@ -19,6 +20,8 @@
 struct dw_my_code_rule {
 	bool keeps_callees; /* functions of the system that the user's code calls stay */
 	bool keeps_callers; /* functions of the system that call the user's code stay */
+	uint32_t opened;    /* function id: somebody asks for it, so its code is as the user's; 0 =
+			       none */
 	/* Globs or exact names of modules, borrowed: they outrank the list of the system's. */
 	const char *const *mine;
 	size_t mine_n;

@@ -92,10 +92,11 @@ int dw_lanes_init(struct dw_lanes *l, const struct dw_profile *p, const struct d
 	return sort_threads(l) || find_types(l) ? -ENOMEM : 0;
 }
 
-/* Make @process the only one of @lane, unless it has another already: *@several. */
-static void add_process(struct dw_lane *lane, bool *several, uint32_t process)
+/* Make @process, which may be unknown, the only one of @lane, unless it has another already:
+ * *@several. @is_first: it has none yet. */
+static void add_process(struct dw_lane *lane, bool is_first, bool *several, uint32_t process)
 {
-	if (lane->process && lane->process != process)
+	if (!is_first && lane->process != process)
 		*several = true;
 	lane->process = process;
 }
@@ -103,13 +104,14 @@ static void add_process(struct dw_lane *lane, bool *several, uint32_t process)
 int dw_lanes_put(const struct dw_lanes *l, const bool *has, struct dw_totals *ret)
 {
 	uint32_t processes_n = dw_processes_count(&l->profile->processes) + 1;
-	bool *several = calloc(l->n + (size_t)processes_n, sizeof *several), *seen;
+	bool *several = calloc(2ul * l->n + processes_n, sizeof *several), *known, *seen;
 
 	if (!several || dw_vec_reserve(&ret->lanes, l->n)) {
 		free(several);
 		return -ENOMEM;
 	}
-	seen = several + l->n;
+	known = several + l->n;
+	seen = known + l->n;
 	ret->by = l->by;
 	ret->lanes.n = l->n;
 	for (uint32_t i = 0; i < l->n; i++)
@@ -125,7 +127,8 @@ int dw_lanes_put(const struct dw_lanes *l, const bool *has, struct dw_totals *re
 			lane->thread = id;
 		if (!has[id] && l->by != DWELL_BY_PROCESS && l->by != DWELL_BY_THREAD)
 			continue;
-		add_process(lane, &several[l->of[id]], l->process[id]);
+		add_process(lane, !known[l->of[id]], &several[l->of[id]], l->process[id]);
+		known[l->of[id]] = true;
 		ret->processes_seen += has[id] && !seen[l->process[id]];
 		seen[l->process[id]] |= has[id];
 	}

@@ -31,7 +31,8 @@ static const struct dw_option table[] = {
 	 "memory: only objects of this type"},
 	{"from", 0, "TIME", dw_option_time_ns, FIELD(filter.from_ns),
 	 "only from this time since the start (2, 500ms, 1m)"},
-	{"to", 0, "TIME", dw_option_time_ns, FIELD(filter.to_ns), "only up to this time"},
+	{"until", 0, "TIME", dw_option_time_ns, FIELD(filter.to_ns), "only up to this time"},
+	{"to", 0, "TIME", dw_option_time_ns, FIELD(filter.to_ns), NULL}, /* what it was called */
 	{"source-dir", 0, "DIR", dw_option_list, FIELD(source_dirs),
 	 "look for source below DIR first"},
 	{NULL},

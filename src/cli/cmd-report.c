@@ -100,7 +100,7 @@ static const struct dw_option table[] = {
 	{"fold", 0, NULL, dw_option_flag, FIELD(fold),
 	 "calltree, allocations: join chains of calls (table: on)"},
 	{"no-fold", 0, NULL, dw_option_flag, FIELD(no_fold),
-	 "calltree, allocations: a row for every call"},
+	 "calltree, allocations: a row for every call; modules: their functions, too"},
 	{NULL},
 };
 
@@ -124,6 +124,15 @@ static int unknown_format(const char *name, struct dw_error *err)
 	return dw_candidates_unknown(&candidates, "format", err);
 }
 
+/* Whether the column called @name tells lanes apart. */
+static bool is_of_lanes(const char *name, size_t n)
+{
+	static const enum dw_column lanes[] = {DWELL_COLUMNS_PROCESS, DWELL_COLUMN_THREAD_ID,
+					       DWELL_COLUMN_THREAD_NAME, DWELL_COLUMN_END};
+
+	return dw_column_find(lanes, name, n) != DWELL_COLUMN_END;
+}
+
 static int unknown_column(const struct report *r, const char *name, size_t n, struct dw_error *err)
 {
 	struct dw_candidates candidates = DW_CANDIDATES_INIT;
@@ -134,6 +143,11 @@ static int unknown_column(const struct report *r, const char *name, size_t n, st
 		dw_column_key(*c, keys[*c]);
 		dw_candidates_offer(&candidates, keys[*c]);
 	}
+	if (r->view->splits && r->by == DWELL_BY_NONE && is_of_lanes(name, n))
+		return dw_misuse(err,
+				 "rows are those of all processes: --by process, thread or "
+				 "command splits them and has the column '%.*s'",
+				 (int)n, name);
 	return dw_candidates_unknown(&candidates, "column", err);
 }
 
@@ -229,9 +243,12 @@ static int read_pruning(struct report *r, struct dw_error *err)
 	const struct report_options *o = r->options;
 	bool asked = o->root || o->hot_path || o->fold || o->no_fold || o->trim_pct >= 0;
 
+	r->request.collapsed =
+		r->view == &dw_view_modules && r->format->human_readable && !o->no_fold;
 	if ((o->root || o->hot_path) && r->view != &dw_view_calltree)
 		return dw_misuse(err, "--root and --hot-path are for the view calltree");
-	if (asked && r->view != &dw_view_allocations && r->view != &dw_view_calltree)
+	if (asked && r->view != &dw_view_allocations && r->view != &dw_view_calltree &&
+	    !(r->view == &dw_view_modules && o->no_fold && !o->fold && o->trim_pct < 0))
 		return dw_misuse(err,
 				 "--trim and --fold are for the views calltree and allocations");
 	if (o->order && strcmp(o->order, "time") != 0 && strcmp(o->order, "first-call") != 0)
@@ -255,14 +272,17 @@ static int read_by(struct report *r, struct dw_error *err)
 
 	if (!by)
 		return 0;
-	if (!r->view->splits)
-		return dw_misuse(err, "the rows of the view %s cannot be split", r->view->name);
 	for (size_t i = DWELL_BY_PROCESS; i < sizeof words / sizeof *words; i++)
-		if (!strcmp(by, words[i])) {
+		if (!strcmp(by, words[i]))
 			r->by = (enum dw_by)i;
-			return 0;
-		}
-	return dw_misuse(err, "--by takes process, thread or command, not '%s'", by);
+	if (!r->by)
+		return dw_misuse(err, "--by takes process, thread or command, not '%s'", by);
+	if (!r->view->splits)
+		return dw_misuse(err,
+				 "the rows of the view %s cannot be split; those of functions, "
+				 "calltree, modules and lines can",
+				 r->view->name);
+	return 0;
 }
 
 /* Check all words but the columns. 0 or DWELL_ERR_USAGE. */
@@ -410,6 +430,17 @@ static bool folds_by_default(const struct report *r, const struct dw_profile *p)
 	       !o->root && !o->filter.modules.n;
 }
 
+/* As dw_match_function(), with what may be the reason where there is none. */
+static int find_function(const struct dw_profile *p, const char *text, uint32_t *ret,
+			 struct dw_error *err)
+{
+	int rc = dw_match_function(p, text, ret, err);
+
+	if (rc == DWELL_ERR_NOT_FOUND && !err->lines)
+		dw_hint_unmeasured(p, err);
+	return rc;
+}
+
 /* Find what columns, filters and function names mean in @p, then show. */
 static int resolve_and_show(struct report *r, struct dw_profile *p, struct dw_error *err)
 {
@@ -428,15 +459,13 @@ static int resolve_and_show(struct report *r, struct dw_profile *p, struct dw_er
 	if (read_columns(r, p, err) || read_sort(r, p, err))
 		return DWELL_ERR_USAGE;
 	rc = dw_filter_options_resolve(&o->filter, p, &filter, err);
-	if (!rc)
-		rc = dw_my_code_apply(&o->my_code, folds_by_default(r, p), p, &r->request.folded,
-				      err);
 	if (!rc && r->function)
-		rc = dw_match_function(p, r->function, &r->request.function, err);
+		rc = find_function(p, r->function, &r->request.function, err);
 	if (!rc && o->root)
-		rc = dw_match_function(p, o->root, &filter.filter.focus.root, err);
-	if (rc == DWELL_ERR_NOT_FOUND && !err->lines)
-		dw_hint_unmeasured(p, err);
+		rc = find_function(p, o->root, &filter.filter.focus.root, err);
+	if (!rc)
+		rc = dw_my_code_apply(&o->my_code, folds_by_default(r, p), r->request.function, p,
+				      &r->request.folded, err);
 	filter.filter.by = r->by;
 	filter.filter.delimited_intervals = o->intervals && !strcmp(o->intervals, "probe");
 	set_focus(r, &filter.filter.focus);

@@ -34,13 +34,14 @@ void dw_hint_empty(const struct dw_profile *p, const struct dw_filter *filter,
 	uint64_t end = filter->to_ns ? filter->to_ns : (uint64_t)duration;
 	double lasted = (double)duration / 1e9, from = (double)filter->from_ns / 1e9;
 
-	if (t->all[t->main] || dw_totals_has_waits(t))
-		return;
+	for (unsigned m = 0; m < DWELL_MEASURES; m++)
+		if (dw_totals_has(t, m) && t->all[m])
+			return;
 	if (duration >= 0 && filter->from_ns && filter->from_ns >= (uint64_t)duration)
 		dw_warn(DOMAIN,
 			"the recording ended at %.6f s, before %.6f s: choose an earlier --from",
 			lasted, from);
-	else if (filter->from_ns || filter->to_ns)
+	else if (duration >= 0 && (filter->from_ns || filter->to_ns))
 		dw_warn(DOMAIN,
 			"there are no %s from %.6f s to %.6f s: choose another --from and --until "
 			"(the recording took %.6f s)",

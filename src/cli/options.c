@@ -337,12 +337,13 @@ int dw_option_my_code(const char *value, void *into, struct dw_error *err)
 	return 0;
 }
 
-int dw_my_code_apply(const struct dw_my_code_options *o, bool is_table, struct dw_profile *p,
-		     size_t *ret, struct dw_error *err)
+int dw_my_code_apply(const struct dw_my_code_options *o, bool is_table, uint32_t opened,
+		     struct dw_profile *p, size_t *ret, struct dw_error *err)
 {
 	const struct dw_my_code_rule rule = {
 		.keeps_callers = o->keeps_callers,
 		.keeps_callees = o->keeps_callees || !o->is_given,
+		.opened = opened,
 		.mine = o->mine.v,
 		.mine_n = o->mine.n,
 		.systems = o->systems.v,

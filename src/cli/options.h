@@ -181,10 +181,10 @@ dw_option_fn dw_option_my_code;
 			"this module's code is the system's"                                 \
 	}
 
-/* Fold @p as @o says, or as tables do if nothing was said and @is_table. As
- * dw_fold_system_code(). */
-int dw_my_code_apply(const struct dw_my_code_options *o, bool is_table, struct dw_profile *p,
-		     size_t *ret, struct dw_error *err);
+/* Fold @p as @o says, or as tables do if nothing was said and @is_table. @opened: function that is
+ * asked for, 0 = none. As dw_fold_system_code(). */
+int dw_my_code_apply(const struct dw_my_code_options *o, bool is_table, uint32_t opened,
+		     struct dw_profile *p, size_t *ret, struct dw_error *err);
 
 /* Free the lists. */
 void dw_my_code_options_release(struct dw_my_code_options *o);

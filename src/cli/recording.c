@@ -197,6 +197,7 @@ char *dw_recorded_path(const char *command)
 
 void dw_recorded_summary(const char *path)
 {
+	const struct dw_my_code_options none = {0};
 	struct dw_session_range whole = {0};
 	struct dw_filter all = {.focus.hot_path = true};
 	struct dw_profile p = DW_PROFILE_INIT;
@@ -211,6 +212,9 @@ void dw_recorded_summary(const char *path)
 	struct dw_out out;
 	int rc = dw_open_profile(path, &whole, &p, NULL);
 
+	if (!rc)
+		rc = dw_my_code_apply(&none, !dw_profile_has_calls(&p), 0, &p, &request.folded,
+				      NULL);
 	rc = rc ? rc : dw_totals_compute(&p, &all, dw_view_parts(&dw_view_summary, &p), &totals);
 	if (!rc)
 		request.debug_packages = packages = dw_hint_packages(&p, &totals);

@@ -72,6 +72,33 @@ static void write_row(const struct dw_format_job *job, const struct dw_row *row,
 	dw_out_puts(out, n ? "\n" : "");
 }
 
+/* Whose row it is, of those that are split. */
+static void write_lane(const struct dw_format_job *job, const struct dw_row *row,
+		       struct dw_out *out)
+{
+	static const enum dw_column lane[] = {DWELL_COLUMN_DEFAULT_LANE, DWELL_COLUMN_END};
+	const struct dw_view_request *request = &job->view->request;
+	enum dw_column columns[DWELL_COLUMNS_N];
+	dw_auto(dw_buf) scratch = DW_BUF_INIT;
+	struct dw_cell cell;
+	bool any = false;
+
+	dw_columns_expand(lane, dw_profile_measures(request->profile), request->totals->by, false,
+			  columns);
+	for (const enum dw_column *c = columns; *c; c++) {
+		dw_view_cell(job->view, row, *c, &scratch, &cell);
+		if (!cell.kind)
+			continue;
+		dw_out_puts(out, any ? " " : "  of ");
+		any = true;
+		if (cell.text)
+			dw_text_put(out, cell.text);
+		else
+			dw_format_count(out, cell.number);
+	}
+	dw_out_puts(out, any ? "\n" : "");
+}
+
 /* The name of the function, and below it where it is. */
 static void write_place(const struct dw_format_job *job, const struct dw_row *row,
 			struct dw_out *out)
@@ -87,6 +114,7 @@ static void write_place(const struct dw_format_job *job, const struct dw_row *ro
 	dw_function_name_put_fitted(out, cell.text ? cell.text : "",
 				    job->width ? job->width : SIZE_MAX);
 	dw_out_puts(out, "\n");
+	write_lane(job, row, out);
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
 		dw_view_cell(job->view, row, places[i], &scratch, &cell);
 		if (!cell.kind)
@@ -107,7 +135,7 @@ void dw_details_write(const struct dw_format_job *job, struct dw_out *out)
 
 	dw_view_columns(job->view->ops, job->view->request.profile, job->view->request.totals->by,
 			false, columns);
-	for (size_t i = 0; i < job->view->n && !out->failed; i++) {
+	for (size_t i = 0; i < dw_format_rows(job) && !out->failed; i++) {
 		struct dw_row row;
 
 		dw_view_row(job->view, i, &scratch, &row);

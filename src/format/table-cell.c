@@ -226,6 +226,10 @@ const enum dw_column *dw_table_left_out(const struct dw_format_job *job)
 						    DWELL_COLUMN_BLOCKED_INCLUSIVE_PCT,
 						    DWELL_COLUMN_BLOCKED_EXCLUSIVE_PCT,
 						    DWELL_COLUMN_BLOCKED_INCLUSIVE,
+						    DWELL_COLUMN_MODULE_NAME,
+						    DWELL_COLUMN_THREAD_NAME,
+						    DWELL_COLUMN_PROCESS_NAME,
+						    DWELL_COLUMN_CPU_INCLUSIVE,
 						    DWELL_COLUMN_END};
 
 	if (dw_profile_method(job->view->request.profile) != DWELL_METHOD_SAMPLING)

@@ -175,8 +175,11 @@ void dw_function_name_parse(const char *name, size_t n, struct dw_function_name 
 	/* Only what has parameters has a return type: other blanks are of a name ("JS:fib a.js").
 	 */
 	if (!w.has_parameters && w.name.scope)
-		w.name =
-			(struct dw_function_name){.own_end = n, .args = n, .args_end = n, .end = n};
+		w = (struct walk){
+			.s = name,
+			.n = n,
+			.name = {.own_end = n, .args = n, .args_end = n, .end = n},
+		};
 	w.name.telling = w.name.own;
 	if (is_nameless(&w))
 		w.name.telling = w.before[name[w.before[0]] == '{'];

@@ -44,7 +44,7 @@ static void put_filters(struct dw_out *out, const struct dw_reading *r)
 	if (r->from_ns)
 		put_time(out, "--from", r->from_ns);
 	if (r->to_ns)
-		put_time(out, "--to", r->to_ns);
+		put_time(out, "--until", r->to_ns);
 }
 
 static void put_order(struct dw_out *out, const struct dw_place *p)

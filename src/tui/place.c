@@ -103,6 +103,23 @@ static size_t hottest_row(const struct dw_place *p)
 	return hottest;
 }
 
+/* Between callers and callees one begins at the function itself. */
+static size_t current_row(const struct dw_place *p)
+{
+	struct dw_buf scratch = DW_BUF_INIT;
+	struct dw_row row = {.type = DWELL_ROW_CALLER};
+	size_t i = 0;
+
+	while (i < p->view.n) {
+		dw_view_row(&p->view, i, &scratch, &row);
+		if (row.type == DWELL_ROW_CURRENT)
+			break;
+		i++;
+	}
+	dw_buf_release(&scratch);
+	return i < p->view.n ? i : 0;
+}
+
 int dw_place_open(struct dw_place *p, const struct dw_place_sources *s)
 {
 	struct dw_view_request request = {
@@ -129,6 +146,8 @@ int dw_place_open(struct dw_place *p, const struct dw_place_sources *s)
 		p->cursor = p->top = 0;
 	if (!rc && !p->cursor && is_annotated(p))
 		p->cursor = hottest_row(p);
+	if (!rc && !p->cursor && p->function && p->ops == &dw_view_callers)
+		p->cursor = current_row(p);
 	return rc;
 }
 

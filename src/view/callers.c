@@ -110,6 +110,7 @@ static const enum dw_column defaults[] = {DWELL_COLUMN_TYPE,	     DWELL_COLUMN_D
 const struct dw_view_ops dw_view_callers = {
 	.name = "callers",
 	.splits = true,
+	.is_of_my_code = true,
 	.help = "who calls FUNCTION, and what it calls",
 	.parts = DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_EDGES,
 	.columns = columns,

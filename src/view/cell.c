@@ -101,7 +101,9 @@ static const char *lane_name(const struct dw_view *v, const struct dw_row *row)
 {
 	if (row->thread)
 		return thread_name(v, row);
-	return row->process || row->command ? command(v, row) : "[all processes]";
+	if (row->process || row->command)
+		return command(v, row);
+	return v->request.totals->by == DWELL_BY_NONE ? "[all processes]" : "[unknown]";
 }
 
 static const char *function_name(const struct dw_view *v, const struct dw_row *row,

@@ -75,9 +75,9 @@ static void release_details(struct dw_view *v)
 static const enum dw_column columns[] = {DWELL_COLUMNS_LINE,  DWELL_COLUMN_TYPE,
 					 DWELL_COLUMN_NAME,   DWELL_COLUMN_COUNTS,
 					 DWELL_COLUMN_VALUES, DWELL_COLUMN_END};
-static const enum dw_column defaults[] = {DWELL_COLUMN_TYPE, DWELL_COLUMN_DEFAULT_VALUES,
-					  DWELL_COLUMN_NAME, DWELL_COLUMN_SOURCE_TEXT,
-					  DWELL_COLUMN_END};
+static const enum dw_column defaults[] = {DWELL_COLUMN_TYPE,	     DWELL_COLUMN_DEFAULT_VALUES,
+					  DWELL_COLUMN_DEFAULT_LANE, DWELL_COLUMN_NAME,
+					  DWELL_COLUMN_SOURCE_TEXT,  DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_details = {
 	.name = "function",
@@ -88,6 +88,7 @@ const struct dw_view_ops dw_view_details = {
 	.sort = DWELL_COLUMN_LEAD_INCLUSIVE,
 	.function = DWELL_FUNCTION_MUST,
 	.splits = true,
+	.is_of_my_code = true,
 	.tells_all = true,
 	.open = open_details,
 	.row = details_row,

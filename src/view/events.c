@@ -79,9 +79,10 @@ static void slow_row(const struct dw_view *v, uint32_t item, struct dw_buf *scra
 
 static const enum dw_column slowest_columns[] = {SLOWEST_COLUMNS, DWELL_COLUMN_END};
 static const enum dw_column slowest_defaults[] = {
-	DWELL_COLUMN_EI,	DWELL_COLUMN_AE,       DWELL_COLUMN_CALLEES,	DWELL_COLUMN_IO,
-	DWELL_COLUMN_BLOCKING,	DWELL_COLUMN_SWITCHED, DWELL_COLUMN_BEGIN_TIME, DWELL_COLUMN_ID,
-	DWELL_COLUMN_CALL_PATH, DWELL_COLUMN_END};
+	DWELL_COLUMN_EI,	 DWELL_COLUMN_AE,	DWELL_COLUMN_CALLEES,
+	DWELL_COLUMN_IO,	 DWELL_COLUMN_BLOCKING, DWELL_COLUMN_SWITCHED,
+	DWELL_COLUMN_BEGIN_TIME, DWELL_COLUMN_ID,	DWELL_COLUMN_FUNCTION_NAME,
+	DWELL_COLUMN_CALL_PATH,	 DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_slowest = {
 	.name = "slowest",

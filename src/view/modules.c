@@ -114,6 +114,8 @@ static int open_modules(struct dw_view *v)
 	dw_auto_free uint32_t *parent = malloc((k.end[3] + 1) * sizeof *parent);
 	int rc = parent ? dw_order_all(v, k.end[3]) : -ENOMEM;
 
+	if (v->request.collapsed)
+		return dw_order_list(v, k.end[0]);
 	if (!rc)
 		rc = link_items(v, k, parent);
 	return rc ? rc : dw_order_tree(v, dw_take_ptr(parent));
@@ -125,8 +127,7 @@ static const enum dw_column columns[] = {DWELL_COLUMN_NAME,	   DWELL_COLUMN_LANE
 					 DWELL_COLUMN_LEVEL,	   DWELL_COLUMN_COUNTS,
 					 DWELL_COLUMN_VALUES,	   DWELL_COLUMN_END};
 static const enum dw_column defaults[] = {DWELL_COLUMN_DEFAULT_VALUES, DWELL_COLUMN_DEFAULT_LANE,
-					  DWELL_COLUMN_NAME, DWELL_COLUMN_SOURCE_FILE,
-					  DWELL_COLUMN_END};
+					  DWELL_COLUMN_NAME, DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_modules = {
 	.name = "modules",

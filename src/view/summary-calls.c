@@ -273,20 +273,33 @@ static void add_slow_call(struct dw_notes *t, size_t i, const struct dw_slow_tot
 	dw_notes_add(t, note);
 }
 
+/* The slowest ones first. */
 static void add_slow_calls(struct dw_notes *t)
 {
-	bool any = false;
+	struct {
+		size_t row;
+		const struct dw_slow_total *call;
+	} found[DWELL_HOT_MAX], one;
+	size_t n = 0, at;
 
-	for (size_t i = t->end[DWELL_SECTION_PATH]; i < t->end[DWELL_SECTION_FUNCTIONS]; i++) {
+	for (size_t i = t->end[DWELL_SECTION_PATH];
+	     i < t->end[DWELL_SECTION_FUNCTIONS] && n < DWELL_HOT_MAX; i++) {
 		struct dw_row row = dw_notes_row(t, i);
-		const struct dw_slow_total *total = find_unusual(t, &row);
 
-		if (total && !any)
-			dw_note(t, HEADING, SLOWEST);
-		if (total)
-			add_slow_call(t, i, total);
-		any |= total != NULL;
+		one.row = i;
+		one.call = find_unusual(t, &row);
+		if (!one.call)
+			continue;
+		for (at = n++; at && slow_of(t, found[at - 1].call)->inclusive.elapsed_ns <
+					     slow_of(t, one.call)->inclusive.elapsed_ns;
+		     at--)
+			found[at] = found[at - 1];
+		found[at] = one;
 	}
+	if (n)
+		dw_note(t, HEADING, SLOWEST);
+	for (size_t i = 0; i < n; i++)
+		add_slow_call(t, found[i].row, found[i].call);
 }
 
 /* How switches are known, in which processes they are not, and system calls. */

@@ -105,6 +105,7 @@ struct dw_view_request {
 	bool hot_path;			 /* calltree: nothing but it */
 	bool by_first_call;		 /* calltree of calls: siblings in this order */
 	bool unfolding;			 /* trees: for view/unfold.h, not in order */
+	bool collapsed;			 /* modules: without what is in them */
 	bool intel;			 /* instructions: as Intel's assemblers write them */
 	struct dw_prune_options pruning; /* calltree */
 	struct dw_source_text *source;	 /* lines; NULL = not wanted */

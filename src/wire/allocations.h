@@ -2,8 +2,8 @@
  * Allocations of managed objects: what the .NET agent measures, in the region.
  *
  * The region of such an agent has tables, each made of all chunks of its kind in their order, and
- * one chunk of kind DWELL_REGION_CHUNK_CLR with struct dw_clr_head. Rows are numbered from 0; row 0 of
- * each is never used. Rows are written by threads of the target while the collector reads: a row
+ * one chunk of kind DWELL_REGION_CHUNK_CLR with struct dw_clr_head. Rows are numbered from 0; row 0
+ * of each is never used. Rows are written by threads of the target while the collector reads: a row
  * counts once its first word is not 0, which is written last and never changes, and its other words
  * but for counters never change after that. Numbers of rows in the head say how far to look; rows
  * below that may be empty for ever.

@@ -2,10 +2,10 @@
  * Call trees: what the probes of instrumented programs measure, in the region.
  *
  * All threads of a process share one arena of 64-byte lines, mapped contiguously in the target and
- * made of the region's chunks of kind DWELL_REGION_CHUNK_ARENA in their order. A line is named by its
- * index in the arena; line 0 is never used. Each thread has a struct dw_tree_thread and nodes of
- * its own: one writer each, plain stores. A node's parent has a smaller index than the node, but a
- * cell's need not. Ticks are those of the TSC; the collector knows its rate.
+ * made of the region's chunks of kind DWELL_REGION_CHUNK_ARENA in their order. A line is named by
+ * its index in the arena; line 0 is never used. Each thread has a struct dw_tree_thread and nodes
+ * of its own: one writer each, plain stores. A node's parent has a smaller index than the node, but
+ * a cell's need not. Ticks are those of the TSC; the collector knows its rate.
  *
  * The collector walks the lines in their order and tells them apart so: those of threads stand in
  * the region's header; a line whose last 8 bytes are a mark is what the mark says; one with a

@@ -202,12 +202,13 @@ struct dw_region_disabled {
 /* A piece of the file. */
 enum dw_region_chunk_kind {
 	DWELL_REGION_CHUNK_COUNTS = 1,
-	DWELL_REGION_CHUNK_ARENA,   /* lines of wire/call-tree.h, behind those of the arena's chunks before
-			      */
-	DWELL_REGION_CHUNK_COUNTED, /* uint32_t keys[DWELL_REGION_COUNTED]: what has the number of the
-				place, see DWELL_COUNTED_OPEN */
+	DWELL_REGION_CHUNK_ARENA,   /* lines of wire/call-tree.h, behind those of the arena's chunks
+				     * before
+				     */
+	DWELL_REGION_CHUNK_COUNTED, /* uint32_t keys[DWELL_REGION_COUNTED]: what has the number of
+				the place, see DWELL_COUNTED_OPEN */
 	DWELL_REGION_CHUNK_SAMPLES = 8, /* wire/samples.h */
-	DWELL_REGION_CHUNK_CLR = 16,	 /* wire/allocations.h: struct dw_clr_head, then tables */
+	DWELL_REGION_CHUNK_CLR = 16,	/* wire/allocations.h: struct dw_clr_head, then tables */
 	DWELL_REGION_CHUNK_KINDS = 32
 };
 

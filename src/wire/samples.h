@@ -1,6 +1,6 @@
 /*
- * Samples taken inside a target: a ring in a chunk of its region (DWELL_REGION_CHUNK_SAMPLES), written by
- * all threads of the process, read by the collector.
+ * Samples taken inside a target: a ring in a chunk of its region (DWELL_REGION_CHUNK_SAMPLES),
+ * written by all threads of the process, read by the collector.
  *
  * The chunk begins with a page that holds struct dw_sample_ring; the ring follows. A position
  * counts bytes since the ring was made; it stands at its remainder by the ring's size, a power of

@@ -273,7 +273,11 @@ def runs_32_bit(context):
 
 def children(pid):
     """The processes that the main thread of @pid has started and not waited for."""
-    with open(f"/proc/{pid}/task/{pid}/children") as f:
+    try:
+        f = open(f"/proc/{pid}/task/{pid}/children")
+    except FileNotFoundError:  # it has ended meanwhile
+        return []
+    with f:
         return [int(word) for word in f.read().split()]
 
 

@@ -62,13 +62,13 @@ def expect_lines(context, source, least=0.95):
             if row["function_name"] in ("Shares.Half", "Shares.Deep")]
     expect({os.path.basename(row["source_file"]) for row in rows if row["source_file"]},
            {"shares.cs"}, "source file")
-    # Of a loop of one statement, its head is the rest.
+    # Of a loop of one statement, its head is the rest, on some processors more than half.
     near = sum(row["exclusive_samples"] for row in rows
                if any(0 <= line - row["source_line_begin"] <= 1 for line in marked))
     total = sum(row["exclusive_samples"] for row in rows)
     require(near >= least * total - 3, f"{near} of {total} samples on the lines {marked}")
     exact = sum(row["exclusive_samples"] for row in rows if row["source_line_begin"] in marked)
-    require(exact >= 0.5 * least * total, f"{exact} of {total} samples in {marked}")
+    require(exact >= 0.3 * least * total, f"{exact} of {total} samples in {marked}")
 
 
 def test_shares_from_inside(context):

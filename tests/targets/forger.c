@@ -146,7 +146,8 @@ static void forge_tables(double end, unsigned *seed)
 		make_region("objects", sizeof(struct dw_clr_head) + DWELL_CLR_TABLES * TABLE_BYTES);
 	struct dw_clr_head *head = (void *)(r.h + 1);
 
-	r.h->chunks[0] = (struct dw_region_chunk){DWELL_REGION_CHUNK_CLR, 0, sizeof *r.h, sizeof *head};
+	r.h->chunks[0] =
+		(struct dw_region_chunk){DWELL_REGION_CHUNK_CLR, 0, sizeof *r.h, sizeof *head};
 	for (uint32_t i = 0; i < DWELL_CLR_TABLES; i++)
 		r.h->chunks[i + 1] = (struct dw_region_chunk){
 			DWELL_REGION_CHUNK_CLR + 1 + i, 0,
@@ -178,7 +179,8 @@ static void forge_sparse(double end)
 
 	if (truncate("sparse", (off_t)(bytes * (DWELL_CLR_TABLES + 1))))
 		perror("sparse");
-	r.h->chunks[0] = (struct dw_region_chunk){DWELL_REGION_CHUNK_CLR, 0, sizeof *r.h, sizeof *head};
+	r.h->chunks[0] =
+		(struct dw_region_chunk){DWELL_REGION_CHUNK_CLR, 0, sizeof *r.h, sizeof *head};
 	for (uint32_t i = 0; i < DWELL_CLR_TABLES; i++) {
 		head->rows[i] = (uint32_t)(bytes / dw_clr_row_bytes(i));
 		r.h->chunks[i + 1] = (struct dw_region_chunk){DWELL_REGION_CHUNK_CLR + 1 + i, 0,

@@ -216,8 +216,8 @@ static void grow_trees(double end)
 	all = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (all == MAP_FAILED)
 		exit(2);
-	r.h->chunks[0] =
-		(struct dw_region_chunk){DWELL_REGION_CHUNK_ARENA, 0, sizeof *r.h, bytes - sizeof *r.h};
+	r.h->chunks[0] = (struct dw_region_chunk){DWELL_REGION_CHUNK_ARENA, 0, sizeof *r.h,
+						  bytes - sizeof *r.h};
 	r.h->chunk_n = 1;
 	wait_for(&r, ask(&r, "/no/matter", 1, own_hash()), path, sizeof path);
 	while (now_ms() < end) {

@@ -129,6 +129,21 @@ TEST(stacks_under_each_rule)
 	CHECK_STR(fold("cut", &strict), "cut");
 }
 
+/* Who asks for a function wants to see what is in it. */
+TEST(a_function_that_is_asked_for_is_opened)
+{
+	struct world w;
+	uint32_t frame, n;
+	struct dw_my_code_rule rule = callees;
+
+	begin(&w);
+	frame = frame_of(&w, "malloc");
+	rule.opened = dw_locations_get(&w.p.locations, frame, &n)->function;
+	dw_profile_release(&w.p);
+	CHECK_STR(fold("run main malloc brk run", &rule), "main malloc brk");
+	CHECK_STR(fold("run main qsort malloc brk", &rule), "main qsort malloc brk");
+}
+
 /* What libraries are is the user's to say. */
 TEST(modules_can_be_named)
 {
@@ -169,10 +184,11 @@ static uint64_t count_mine(const struct world *w, uint64_t *inclusive)
 
 TEST(times_of_ones_own_functions_stay)
 {
-	static const struct dw_my_code_rule rules[] = {{0},
-						       {.keeps_callees = true},
-						       {.keeps_callers = true},
-						       {true, true, NULL, 0, NULL, 0}};
+	static const struct dw_my_code_rule rules[] = {
+		{0},
+		{.keeps_callees = true},
+		{.keeps_callers = true},
+		{.keeps_callees = true, .keeps_callers = true}};
 	uint32_t state = 1;
 
 	for (size_t round = 0; round < 40; round++) {

@@ -78,7 +78,8 @@ static void open_arena(struct process *x, uint32_t lines)
 	x->arena = (union line *)((char *)x->w.h + bytes);
 	x->w.h->chunks[0] = (struct dw_region_chunk){DWELL_REGION_CHUNK_ARENA, 0, bytes, half};
 	x->w.h->chunks[1] = (struct dw_region_chunk){DWELL_REGION_CHUNK_COUNTS, 0, bytes, 8};
-	x->w.h->chunks[2] = (struct dw_region_chunk){DWELL_REGION_CHUNK_ARENA, 0, bytes + half, half};
+	x->w.h->chunks[2] =
+		(struct dw_region_chunk){DWELL_REGION_CHUNK_ARENA, 0, bytes + half, half};
 	x->w.h->chunk_n = 3;
 	x->w.h->arena_base = BASE;
 	x->w.h->arena_lines = lines;

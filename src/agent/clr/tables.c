@@ -125,7 +125,8 @@ static bool grow(enum dw_clr_table i, uint64_t end, uint64_t room)
 	if (tables.mapped + bytes > room || t->mapped + bytes < end ||
 	    t->mapped + bytes > t->reserved)
 		return false;
-	if (!dw_agent_chunk_at(DWELL_REGION_CHUNK_CLR + 1 + i, bytes, (void *)(t->base + t->mapped)))
+	if (!dw_agent_chunk_at(DWELL_REGION_CHUNK_CLR + 1 + i, bytes,
+			       (void *)(t->base + t->mapped)))
 		return false;
 	__atomic_store_n(&tables.mapped, tables.mapped + bytes, __ATOMIC_RELAXED);
 	__atomic_store_n(&t->mapped, t->mapped + bytes, __ATOMIC_RELEASE);

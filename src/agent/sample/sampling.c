@@ -72,7 +72,8 @@ static bool start_ring(const char *mode)
 		return false;
 	if (!dw_agent_enter())
 		return false;
-	dw_sampling.ring = dw_agent_chunk(DWELL_REGION_CHUNK_SAMPLES, 0, DWELL_SAMPLE_PAGE + bytes, &at);
+	dw_sampling.ring =
+		dw_agent_chunk(DWELL_REGION_CHUNK_SAMPLES, 0, DWELL_SAMPLE_PAGE + bytes, &at);
 	dw_agent_leave();
 	if (!dw_sampling.ring)
 		return false;

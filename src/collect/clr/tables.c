@@ -72,7 +72,8 @@ static int read_tables(struct dw_clr_tables *t, int fd, const struct dw_region_h
 		struct dw_region_chunk c;
 
 		rc = dw_region_read_chunk(fd, i, &c);
-		if (rc || c.kind <= DWELL_REGION_CHUNK_CLR || c.kind > DWELL_REGION_CHUNK_CLR + DWELL_CLR_TABLES)
+		if (rc || c.kind <= DWELL_REGION_CHUNK_CLR ||
+		    c.kind > DWELL_REGION_CHUNK_CLR + DWELL_CLR_TABLES)
 			continue;
 		if (c.bytes > budget_of(t) - all) {
 			rc = DWELL_ERR_LIMIT;

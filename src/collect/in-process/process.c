@@ -26,7 +26,8 @@ static bool find(struct dw_in_process_ring *r, int fd)
 	if (r->at || dw_region_read_head(fd, &head))
 		return r->at;
 	for (uint32_t i = 0; i < head.chunk_n; i++)
-		if (!dw_region_read_chunk(fd, i, &chunk) && chunk.kind == DWELL_REGION_CHUNK_SAMPLES)
+		if (!dw_region_read_chunk(fd, i, &chunk) &&
+		    chunk.kind == DWELL_REGION_CHUNK_SAMPLES)
 			r->at = chunk.at;
 	return r->at;
 }

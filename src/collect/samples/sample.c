@@ -202,8 +202,8 @@ static int push_cut(struct dw_sample_unwinder *s, struct dw_walk *w)
 
 /* Turn @w, a thread's last stack, into the one just found: keep the outer frames that are the same,
  * then push the others. */
-static int update_walk(struct dw_sample_unwinder *s, struct dw_tracked_process *p, struct dw_walk *w,
-		       const struct found *f)
+static int update_walk(struct dw_sample_unwinder *s, struct dw_tracked_process *p,
+		       struct dw_walk *w, const struct found *f)
 {
 	bool cut = !f->onto && f->end != DWELL_UNWIND_COMPLETE;
 	size_t left = f->n, same = 0;
@@ -234,7 +234,8 @@ static int update_walk(struct dw_sample_unwinder *s, struct dw_tracked_process *
 }
 
 /* From now on, believe what runtimes say of the code of @p. */
-static int use_jit_code(struct dw_sample_unwinder *s, struct dw_tracked_process *p, uint64_t time_ns)
+static int use_jit_code(struct dw_sample_unwinder *s, struct dw_tracked_process *p,
+			uint64_t time_ns)
 {
 	const struct dw_jit_code_process who = {p->pid, p->anon, p->registry};
 	bool is_other;
@@ -382,7 +383,8 @@ static int take_place(struct dw_sample_unwinder *s, struct dw_tracked_thread *th
 }
 
 /* Put the kernel's frames inside of the stack *@stack. */
-static int push_kernel(struct dw_sample_unwinder *s, const struct dw_perf_sample *sample, uint32_t *stack)
+static int push_kernel(struct dw_sample_unwinder *s, const struct dw_perf_sample *sample,
+		       uint32_t *stack)
 {
 	struct dw_frame row = {0};
 	uint32_t frame;
@@ -485,7 +487,8 @@ int dw_sample_unwinder_take(struct dw_sample_unwinder *s, const struct dw_perf_r
 			      stack);
 }
 
-int dw_sample_unwinder_begin(struct dw_sample_unwinder *s, struct dw_tracked_thread *th, uint64_t time_ns)
+int dw_sample_unwinder_begin(struct dw_sample_unwinder *s, struct dw_tracked_thread *th,
+			     uint64_t time_ns)
 {
 	int rc = use_jit_code(s, th->process, time_ns);
 
@@ -493,8 +496,8 @@ int dw_sample_unwinder_begin(struct dw_sample_unwinder *s, struct dw_tracked_thr
 	return rc ? rc : prepare(s, th);
 }
 
-int dw_sample_unwinder_intern(struct dw_sample_unwinder *s, const struct dw_tracked_thread *th, size_t n, bool cut,
-		      uint32_t *ret)
+int dw_sample_unwinder_intern(struct dw_sample_unwinder *s, const struct dw_tracked_thread *th,
+			      size_t n, bool cut, uint32_t *ret)
 {
 	uint32_t frame;
 	int rc = 0;
