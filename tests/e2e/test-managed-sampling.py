@@ -192,7 +192,7 @@ def test_compiled_ahead(context):
     """NativeAOT: names as C# writes them, from mangled symbols; code of each type has its own."""
     folder = publish(context, "ahead", SDK, "-p:PublishAot=true", "-p:TrimmerSingleWarn=true")
     said = {line.split()[0]: int(line.split()[1]) for line in sample(
-        context, os.path.join(folder, "managed"), "shares", "600").stdout.splitlines()
+        context, os.path.join(folder, "managed"), "shares", "3000").stdout.splitlines()
             if line.startswith("Shares.")}
     rows = report(context, "functions")["rows"]
     names = [row["function_name"] for row in rows if row["module_name"] == "managed"]
