@@ -4,12 +4,13 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import sys
 import termios
 import time
 
-from harness import DEFAULT_SECONDS, expect
+from harness import DEFAULT_SECONDS, expect, require
 
 # Where the distribution puts it, whichever Python comes first.
 sys.path.append("/usr/lib/python3/dist-packages")
@@ -58,6 +59,7 @@ class Terminal:
         self.pid, self.fd = pty.fork()
         if not self.pid:
             os.chdir(context.scratch)
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever started the tests may ignore it
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
             os.execvpe(command[0], command, {**context.env, "TERM": TERM, **(env or {})})
         self.modes = termios.tcgetattr(self.fd)
@@ -118,8 +120,9 @@ class Terminal:
 
     def end(self):
         """Wait for the end; its status, below 0 for a signal. The terminal must be as it was."""
+        end = time.monotonic() + DEFAULT_SECONDS
         while self.read():
-            pass
+            require(time.monotonic() < end, f"waited for the end; the screen:\n{self.text()}")
         _, status = os.waitpid(self.pid, 0)
         self.pid = 0
         expect(termios.tcgetattr(self.fd), self.modes, "modes of the terminal")
