@@ -428,9 +428,10 @@ def test_wide_names(context):
         terminal.press("2")
         terminal.shows("Module Name")
         x = terminal.lines()[2].index("Module Name")
-        y = [y for y, line in enumerate(terminal.lines()) if name in line][0]
-        row = terminal.screen.buffer[y]
-        expect("".join(row[i].data for i in range(x, x + 4)), "wide", "the module's name below its header")
+        terminal.until(lambda: any(name in line for line in terminal.lines()), name)
+        row = terminal.screen.buffer[[y for y, line in enumerate(terminal.lines()) if name in line][0]]
+        terminal.until(lambda: "".join(row[i].data for i in range(x, x + 4)) == "wide",
+                       "the module's name below its header")
 
 
 def test_unknown_keys(context):
