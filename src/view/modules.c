@@ -111,11 +111,13 @@ static int link_items(const struct dw_view *v, struct kinds k, uint32_t *parent)
 static int open_modules(struct dw_view *v)
 {
 	struct kinds k = kinds_of(v);
-	dw_auto_free uint32_t *parent = malloc((k.end[3] + 1) * sizeof *parent);
-	int rc = parent ? dw_order_all(v, k.end[3]) : -ENOMEM;
+	dw_auto_free uint32_t *parent = NULL;
+	int rc;
 
 	if (v->request.collapsed)
 		return dw_order_list(v, k.end[0]);
+	parent = malloc((k.end[3] + 1) * sizeof *parent);
+	rc = parent ? dw_order_all(v, k.end[3]) : -ENOMEM;
 	if (!rc)
 		rc = link_items(v, k, parent);
 	return rc ? rc : dw_order_tree(v, dw_take_ptr(parent));
