@@ -95,20 +95,22 @@ static bool fits_text(const char *word, const char *text)
 	return !strcmp(word, text) || !fnmatch(word, text, 0);
 }
 
-static int resolve_module(const struct dw_profile *p, const char *word, struct dw_filter_owned *ret,
-			  struct dw_error *err)
+int dw_match_modules(const struct dw_profile *p, const char *word, uint8_t *flags, uint8_t value,
+		     struct dw_error *err)
 {
 	struct dw_suggestion nearest;
 	bool found = false;
 
 	dw_suggestion_begin(&nearest, word, strlen(word));
-	for (uint32_t id = 1; id < ret->modules.n; id++) {
+	for (uint32_t id = 1; id <= dw_modules_count(&p->modules); id++) {
 		const struct dw_module *m = dw_modules_get(&p->modules, id);
 
 		dw_suggestion_offer(&nearest, dw_strings_get(&p->strings, m->name));
 		if (fits_text(word, dw_strings_get(&p->strings, m->name)) ||
-		    fits_text(word, dw_strings_get(&p->strings, m->path)))
-			ret->modules.v[id] = found = true;
+		    fits_text(word, dw_strings_get(&p->strings, m->path))) {
+			flags[id] = value;
+			found = true;
+		}
 	}
 	return found ? 0 : no_fit("module", &nearest, err);
 }
@@ -199,7 +201,7 @@ int dw_filter_resolve(const struct dw_profile *p, const struct dw_filter_words *
 	if (words->modules_n && !rc)
 		rc = start_flags(&ret->modules, (size_t)dw_modules_count(&p->modules) + 1, err);
 	for (size_t i = 0; i < words->modules_n && !rc; i++)
-		rc = resolve_module(p, words->modules[i], ret, err);
+		rc = dw_match_modules(p, words->modules[i], ret->modules.v, 1, err);
 	if (words->types_n && !rc)
 		rc = start_flags(&ret->types, p->allocations.types.n, err);
 	for (size_t i = 0; i < words->types_n && !rc; i++)

@@ -52,6 +52,13 @@ int dw_filter_resolve(const struct dw_profile *p, const struct dw_filter_words *
 void dw_filter_release(struct dw_filter_owned *f);
 
 /*
+ * Set @flags[id] to @value for each module of @p that @word means: a glob or the exact name, of the
+ * name or of the whole path. 0 or DWELL_ERR_NOT_FOUND (@err names the word, and the nearest name).
+ */
+int dw_match_modules(const struct dw_profile *p, const char *word, uint8_t *flags, uint8_t value,
+		     struct dw_error *err);
+
+/*
  * The functions of @p that @text means: those whose demangled name it is; else, without return type
  * and parameters, those whose name it is with all scopes, else with some; else those that it fits
  * as a glob; else those whose name contains it. "MODULE!NAME" and "MODULE!0xADDRESS" tell apart

@@ -7,6 +7,8 @@
  */
 #include "analysis/just-my-code.h"
 
+#include "analysis/filter.h"
+
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdint.h>
@@ -56,7 +58,8 @@ struct paths {
 	size_t folded; /* paths, and times that those above the user's code were left out */
 };
 
-bool dw_is_system_module(const struct dw_module *m, const char *name)
+/* Whether the module called @name is the system's if nobody says otherwise. */
+static bool is_system_module(const struct dw_module *m, const char *name)
 {
 	if (m->kind == DWELL_MODULE_KERNEL || m->kind == DWELL_MODULE_VDSO)
 		return true;
@@ -66,40 +69,12 @@ bool dw_is_system_module(const struct dw_module *m, const char *name)
 	return false;
 }
 
-/* Set what @word fits in @is_system, by module id, to @value. Whether it fits any module. */
-static bool apply_word(const struct dw_profile *p, const char *word, bool value, bool *is_system)
-{
-	bool found = false;
-
-	for (uint32_t id = 1; id <= dw_modules_count(&p->modules); id++) {
-		const struct dw_module *m = dw_modules_get(&p->modules, id);
-		const char *name = dw_strings_get(&p->strings, m->name);
-
-		if (!strcmp(word, name) || !fnmatch(word, name, 0) ||
-		    !fnmatch(word, dw_strings_get(&p->strings, m->path), 0)) {
-			is_system[id] = value;
-			found = true;
-		}
-	}
-	return found;
-}
-
-static int apply_words(const struct dw_profile *p, const char *const *words, size_t n, bool value,
-		       bool *is_system, struct dw_error *err)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!apply_word(p, words[i], value, is_system))
-			return dw_error_set(err, DWELL_ERR_NOT_FOUND,
-					    "no module '%s' in this session", words[i]);
-	return 0;
-}
-
 /* Whose code modules are, by id, owned by the caller. */
 static int classify_modules(const struct dw_profile *p, const struct dw_my_code_rule *rule,
-			    bool **ret, struct dw_error *err)
+			    uint8_t **ret, struct dw_error *err)
 {
-	bool *is_system = calloc(dw_modules_count(&p->modules) + 1ul, sizeof *is_system);
-	int rc;
+	uint8_t *is_system = calloc(dw_modules_count(&p->modules) + 1ul, 1);
+	int rc = 0;
 
 	*ret = is_system;
 	if (!is_system)
@@ -107,10 +82,13 @@ static int classify_modules(const struct dw_profile *p, const struct dw_my_code_
 	for (uint32_t id = 1; id <= dw_modules_count(&p->modules); id++) {
 		const struct dw_module *m = dw_modules_get(&p->modules, id);
 
-		is_system[id] = dw_is_system_module(m, dw_strings_get(&p->strings, m->name));
+		is_system[id] = is_system_module(m, dw_strings_get(&p->strings, m->name));
 	}
-	rc = apply_words(p, rule->systems, rule->systems_n, true, is_system, err);
-	return rc ? rc : apply_words(p, rule->mine, rule->mine_n, false, is_system, err);
+	for (size_t i = 0; i < rule->systems_n && !rc; i++)
+		rc = dw_match_modules(p, rule->systems[i], is_system, true, err);
+	for (size_t i = 0; i < rule->mine_n && !rc; i++)
+		rc = dw_match_modules(p, rule->mine[i], is_system, false, err);
+	return rc;
 }
 
 /* The innermost function at @frame, 0 = none. */
@@ -161,7 +139,8 @@ static void find_starts(const struct dw_profile *p, uint8_t *class_of)
 }
 
 /* Whose code frames are, by id: enum path_class, owned by the caller. NULL: no memory. */
-static uint8_t *classify_frames(const struct dw_profile *p, const bool *is_system, uint32_t opened)
+static uint8_t *classify_frames(const struct dw_profile *p, const uint8_t *is_system,
+				uint32_t opened)
 {
 	uint32_t n = dw_frames_count(&p->frames) + 1;
 	uint8_t *class_of = calloc(n, 1);
@@ -404,7 +383,7 @@ int dw_fold_system_code(struct dw_profile *p, const struct dw_my_code_rule *rule
 			struct dw_error *err)
 {
 	uint8_t *frames = NULL;
-	bool *is_system;
+	uint8_t *is_system;
 	int rc = classify_modules(p, rule, &is_system, err);
 
 	*ret = 0;

@@ -29,9 +29,6 @@ struct dw_my_code_rule {
 	size_t systems_n;
 };
 
-/* Whether the module called @name (its last part) is the system's if nobody says otherwise. */
-bool dw_is_system_module(const struct dw_module *m, const char *name);
-
 /*
  * Fold the system's code in @p, a profile that was loaded whole with its symbols. Of calls, those
  * of functions that were folded are no longer counted; cells without paths stay as they are. How

@@ -2,6 +2,7 @@
  * NUL. */
 #include "base/buf.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,6 +100,26 @@ int dw_buf_put_uleb(struct dw_buf *b, uint64_t v)
 int dw_buf_put_zigzag(struct dw_buf *b, int64_t v)
 {
 	return dw_buf_put_uleb(b, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
+}
+
+static bool is_plain(const char *word)
+{
+	if (!*word)
+		return false;
+	for (; *word; word++)
+		if (!isalnum((unsigned char)*word) && !strchr("_-+=:,./@%^", *word))
+			return false;
+	return true;
+}
+
+int dw_buf_put_shell_word(struct dw_buf *b, const char *word)
+{
+	if (is_plain(word))
+		return dw_buf_puts(b, word);
+	dw_buf_putc(b, '\'');
+	for (; *word; word++)
+		*word == '\'' ? dw_buf_puts(b, "'\\''") : dw_buf_putc(b, *word);
+	return dw_buf_putc(b, '\'');
 }
 
 void dw_buf_clear(struct dw_buf *b)

@@ -37,6 +37,9 @@ int dw_buf_putc(struct dw_buf *b, char c);
 /* Append the NUL-terminated @s. */
 int dw_buf_puts(struct dw_buf *b, const char *s);
 
+/* Append @word so that a shell reads it back as one word. */
+int dw_buf_put_shell_word(struct dw_buf *b, const char *word);
+
 /* Append formatted text. */
 int dw_buf_printf(struct dw_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

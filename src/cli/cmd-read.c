@@ -23,15 +23,7 @@ struct read_options {
 #define FIELD(name) offsetof(struct read_options, name)
 
 static const struct dw_option table[] = {
-	{"process", 0, "PID|NAME", dw_option_list, FIELD(filter.processes), "only this process"},
-	{"thread", 0, "TID|NAME", dw_option_list, FIELD(filter.threads), "only this thread"},
-	{"module", 0, "GLOB", dw_option_list, FIELD(filter.modules),
-	 "only time whose innermost function is in this module"},
-	{"type", 0, "GLOB", dw_option_list, FIELD(filter.types),
-	 "memory: only objects of this type"},
-	{"from", 0, "TIME", dw_option_time_ns, FIELD(filter.from_ns),
-	 "only from this time since the start (2, 500ms, 1m)"},
-	{"until", 0, "TIME", dw_option_time_ns, FIELD(filter.to_ns), "only up to this time"},
+	DW_FILTER_OPTIONS(FIELD(filter)),
 	{"to", 0, "TIME", dw_option_time_ns, FIELD(filter.to_ns), NULL}, /* what it was called */
 	{"source-dir", 0, "DIR", dw_option_list, FIELD(source_dirs),
 	 "look for source below DIR first"},

@@ -137,6 +137,43 @@ struct dw_filter_options {
 /* The same as words, borrowed. */
 struct dw_filter_words dw_filter_options_words(const struct dw_filter_options *o);
 
+/* Rows of an option table for the field at @at. */
+#define DW_FILTER_OPTIONS(at)                                                                  \
+	{"process",                                                                            \
+	 0,                                                                                    \
+	 "PID|NAME",                                                                           \
+	 dw_option_list,                                                                       \
+	 at + offsetof(struct dw_filter_options, processes),                                   \
+	 "only this process"},                                                                 \
+		{"thread",                                                                     \
+		 0,                                                                            \
+		 "TID|NAME",                                                                   \
+		 dw_option_list,                                                               \
+		 at + offsetof(struct dw_filter_options, threads),                             \
+		 "only this thread"},                                                          \
+		{"module",                                                                     \
+		 0,                                                                            \
+		 "GLOB",                                                                       \
+		 dw_option_list,                                                               \
+		 at + offsetof(struct dw_filter_options, modules),                             \
+		 "only time whose innermost function is in this module"},                      \
+		{"type",                                                                       \
+		 0,                                                                            \
+		 "GLOB",                                                                       \
+		 dw_option_list,                                                               \
+		 at + offsetof(struct dw_filter_options, types),                               \
+		 "memory: only objects of this type"},                                         \
+		{"from",                                                                       \
+		 0,                                                                            \
+		 "TIME",                                                                       \
+		 dw_option_time_ns,                                                            \
+		 at + offsetof(struct dw_filter_options, from_ns),                             \
+		 "only from this time since the start (2, 500ms, 1m)"},                        \
+	{                                                                                      \
+		"until", 0, "TIME", dw_option_time_ns,                                         \
+			at + offsetof(struct dw_filter_options, to_ns), "only up to this time" \
+	}
+
 /* Find what the words mean in @p. As dw_filter_resolve(), DWELL_ERR_USAGE also for types of objects
  * where there are none. */
 int dw_filter_options_resolve(const struct dw_filter_options *o, const struct dw_profile *p,

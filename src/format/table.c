@@ -16,7 +16,8 @@
 enum {
 	GAP = 2,	  /* columns between two cells */
 	NAME_PADDED = 60, /* columns that a name is padded to at most when nothing is cut */
-	NAME_MIN = 10,	  /* a name is not made narrower than this */
+	NAME_MIN = 10,	  /* a name is not made narrower than this, */
+	NAME_FAIR = 16,	  /* nor than this as long as there are numbers that may go */
 	NAME_WANTED = 24, /* columns of numbers give way to names that get less, */
 	TREE_WANTED = 36, /* and to those of a tree, which are indented */
 };
@@ -155,12 +156,42 @@ static size_t wanted_width(const struct dw_format_job *job, enum dw_column colum
 	return dw_table_is_text(column) && l->width[column] > wanted ? wanted : l->width[column];
 }
 
+/* How wide rows are when all names are cut as far as is fair. */
+static size_t narrowest(const struct layout *l, const enum dw_column *columns)
+{
+	size_t total = 0;
+
+	for (const enum dw_column *c = columns; *c; c++) {
+		bool is_cut = dw_table_is_text(*c) && l->width[*c] > NAME_FAIR;
+
+		total += (is_cut ? NAME_FAIR : l->width[*c]) + (c > columns ? GAP : 0);
+	}
+	return total;
+}
+
+/* The last number but addresses and what rows are sorted by, else the last name but the first;
+ * DWELL_COLUMN_END when there is none. */
+static enum dw_column last_number(const struct dw_format_job *job, const enum dw_column *columns)
+{
+	enum dw_column number = DWELL_COLUMN_END, name = DWELL_COLUMN_END;
+	size_t names = 0;
+
+	for (const enum dw_column *c = columns; *c; c++)
+		if (dw_table_is_text(*c))
+			name = names++ ? *c : name;
+		else if (dw_column_info(*c)->kind != DWELL_CELL_ADDRESS &&
+			 *c != dw_view_sorted_by(job->view))
+			number = *c;
+	return number ? number : name;
+}
+
 /* Leave out columns that a narrow terminal has no room for, those first that say least beside the
  * others, until names get the room that they need to be told apart. */
 static void leave_out(const struct dw_format_job *job, const struct layout *l,
 		      enum dw_column *columns)
 {
 	const enum dw_column *first = dw_table_left_out(job);
+	enum dw_column last;
 	size_t total = 0;
 
 	for (const enum dw_column *c = columns; *c; c++)
@@ -172,6 +203,8 @@ static void leave_out(const struct dw_format_job *job, const struct layout *l,
 				dw_columns_drop(columns, *first);
 				break;
 			}
+	while (narrowest(l, columns) > job->width && (last = last_number(job, columns)))
+		dw_columns_drop(columns, last);
 }
 
 /* The widest column of names, DWELL_COLUMN_END when none can give way. */

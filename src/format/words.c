@@ -71,24 +71,10 @@ static void put_bytes(struct dw_out *out, uint64_t n)
 
 void dw_format_shell_word(struct dw_out *out, const char *s, put_text_fn *put_text)
 {
-	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				   "0123456789_./+:@%-";
+	dw_auto(dw_buf) word = DW_BUF_INIT;
 
-	if (*s && !s[strspn(s, safe)])
-		return dw_out_puts(out, s);
-	dw_out_puts(out, "'");
-	while (*s) {
-		size_t n = strcspn(s, "'");
-		dw_auto_free char *part = strndup(s, n);
-
-		put_text(out, part ? part : "");
-		s += n;
-		if (*s) {
-			dw_out_puts(out, "'\\''");
-			s++;
-		}
-	}
-	dw_out_puts(out, "'");
+	dw_buf_put_shell_word(&word, s);
+	put_text(out, dw_buf_str(&word));
 }
 
 /* The names in @list, which commas divide: "a, b", or each behind " --module ". NULL = none. */

@@ -217,6 +217,22 @@ static inline struct dw_values dw_totals_node_weight(const struct dw_totals *t, 
 				  dw_totals_go_by_waits(t) ? DWELL_MEASURE_BLOCKED : t->main);
 }
 
+/* Rows stand lane by lane: the first one of @lane or a later one in @rows, a vector with .lane. */
+#define dw_lane_first(rows, of)                                     \
+	({                                                          \
+		size_t low_ = 0, high_ = (rows)->n;                 \
+                                                                    \
+		while (low_ < high_) {                              \
+			size_t middle_ = low_ + (high_ - low_) / 2; \
+                                                                    \
+			if ((rows)->v[middle_].lane < (of))         \
+				low_ = middle_ + 1;                 \
+			else                                        \
+				high_ = middle_;                    \
+		}                                                   \
+		low_;                                               \
+	})
+
 /* What row @amounts of rows has. */
 static inline struct dw_measured dw_totals_measured(const struct dw_totals *t, uint32_t amounts)
 {

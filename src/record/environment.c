@@ -2,7 +2,6 @@
 #include "record/environment.h"
 
 #include "base/buf.h"
-#include "target/command-line.h"
 
 #include <errno.h>
 #include <string.h>
@@ -17,7 +16,7 @@ static int note_command(struct dw_facts *facts, char *const *argv)
 	for (char *const *word = argv; *word; word++) {
 		if (word != argv)
 			dw_buf_putc(&line, ' ');
-		dw_quote_word(&line, *word);
+		dw_buf_put_shell_word(&line, *word);
 	}
 	rc = line.failed ? -ENOMEM : dw_facts_set_text(facts, "command", dw_buf_str(&line));
 	dw_buf_release(&line);

@@ -11,28 +11,6 @@
 
 enum { LINE_MAX_BYTES = 4096, EXTENSION_MAX = 8 };
 
-static bool is_plain(const char *word)
-{
-	if (!*word)
-		return false;
-	for (; *word; word++)
-		if (!isalnum((unsigned char)*word) && !strchr("_-+=:,./@%^", *word))
-			return false;
-	return true;
-}
-
-void dw_quote_word(struct dw_buf *b, const char *word)
-{
-	if (is_plain(word)) {
-		dw_buf_puts(b, word);
-		return;
-	}
-	dw_buf_putc(b, '\'');
-	for (; *word; word++)
-		*word == '\'' ? dw_buf_puts(b, "'\\''") : dw_buf_putc(b, *word);
-	dw_buf_putc(b, '\'');
-}
-
 /* Without the NULs that programs leave behind which write their titles over it. */
 static size_t trimmed(const char *words, size_t n)
 {
@@ -70,7 +48,7 @@ void dw_command_line_quote(const char *words, size_t n, struct dw_buf *ret)
 		}
 		if (ret->len > start)
 			dw_buf_putc(ret, ' ');
-		dw_quote_word(ret, word);
+		dw_buf_put_shell_word(ret, word);
 	}
 	ret->failed |= room.failed;
 }

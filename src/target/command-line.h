@@ -8,9 +8,6 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Append @word so that a shell reads it back as one word. */
-void dw_quote_word(struct dw_buf *b, const char *word);
-
 /* Append the words of @n bytes at @words, each of which a NUL ends, quoted for a shell; NULs behind
  * the last one are none. */
 void dw_command_line_quote(const char *words, size_t n, struct dw_buf *ret);

@@ -187,11 +187,7 @@ int dw_place_sort(struct dw_place *p, enum dw_column column, bool reverse,
 
 enum dw_column dw_place_sorted_by(const struct dw_place *p)
 {
-	const struct dw_view_request *r = &p->view.request;
-
-	if (p->sort || !p->is_open)
-		return p->sort;
-	return dw_view_sort(p->ops, r->profile, dw_totals_go_by_waits(r->totals));
+	return p->sort || !p->is_open ? p->sort : dw_view_sorted_by(&p->view);
 }
 
 /* The row of the view at the cursor, of lines that of the line. */

@@ -104,11 +104,10 @@ static int list_instructions(const struct dw_view *v, struct annotated *a, uint3
 {
 	const struct dw_totals *t = v->request.totals;
 
-	for (uint32_t i = 0; i < t->instructions.n; i++) {
+	for (uint32_t i = (uint32_t)dw_lane_first(&t->instructions, lane);
+	     i < t->instructions.n && t->instructions.v[i].lane == lane; i++) {
 		struct dw_row row = {0};
 
-		if (t->instructions.v[i].lane != lane)
-			continue;
 		dw_row_set_instruction(v, &t->instructions.v[i], &row);
 		if (row.flags & DWELL_ROW_HAS_ADDRESS &&
 		    is_listed(v, row.module, row.address, row.function) &&
@@ -204,12 +203,12 @@ static int list_lines(const struct dw_view *v, struct annotated *a, uint32_t lan
 {
 	const struct dw_totals *t = v->request.totals;
 
-	for (uint32_t i = 0; i < t->lines.n; i++) {
+	for (uint32_t i = (uint32_t)dw_lane_first(&t->lines, lane);
+	     i < t->lines.n && t->lines.v[i].lane == lane; i++) {
 		const struct dw_line_total *line = &t->lines.v[i];
 		const struct entry e = {lane, i, line->file, line->line, line->column, 0};
 
-		if (line->lane == lane && line->function == v->request.function &&
-		    dw_vec_push(&a->seen, e))
+		if (line->function == v->request.function && dw_vec_push(&a->seen, e))
 			return -ENOMEM;
 	}
 	return 0;

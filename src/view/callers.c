@@ -24,15 +24,17 @@ struct callers {
 static int add_edges(struct callers *c, const struct dw_view *v, uint32_t lane,
 		     enum dw_row_type type)
 {
+	const struct dw_totals *t = v->request.totals;
 	uint32_t function = v->request.function;
 
-	dw_vec_each(e, &v->request.totals->edges) {
+	for (size_t i = dw_lane_first(&t->edges, lane);
+	     i < t->edges.n && t->edges.v[i].lane == lane; i++) {
+		const struct dw_edge_total *e = &t->edges.v[i];
 		bool callers = type == DWELL_ROW_CALLER;
 		struct member m = {lane, callers ? e->caller : e->callee, type,
-				   dw_totals_measured(v->request.totals, e->amounts)};
+				   dw_totals_measured(t, e->amounts)};
 
-		if (e->lane == lane && (callers ? e->callee : e->caller) == function &&
-		    dw_vec_push(&c->members, m))
+		if ((callers ? e->callee : e->caller) == function && dw_vec_push(&c->members, m))
 			return -ENOMEM;
 	}
 	return 0;

@@ -14,17 +14,19 @@ struct details {
 	struct dw_view callers, lines;
 };
 
-/* Append the lines of the lane that @current is of, which are together. */
+/* Append the lines of the lane that @current is of: those from *@at on, which moves behind them, as
+ * lanes come in the same order. */
 static void add_lines(struct dw_view *v, const struct details *d, const struct dw_row *current,
-		      struct dw_buf *scratch)
+		      size_t *at, struct dw_buf *scratch)
 {
-	for (size_t i = 0; i < d->lines.n; i++) {
+	for (; *at < d->lines.n; (*at)++) {
 		struct dw_row row;
 
-		dw_view_row(&d->lines, i, scratch, &row);
-		if (row.process == current->process && row.thread == current->thread &&
-		    row.command == current->command)
-			v->items[v->n++] = (uint32_t)i | IS_LINE;
+		dw_view_row(&d->lines, *at, scratch, &row);
+		if (row.process != current->process || row.thread != current->thread ||
+		    row.command != current->command)
+			return;
+		v->items[v->n++] = (uint32_t)*at | IS_LINE;
 	}
 }
 
@@ -32,6 +34,7 @@ static int open_details(struct dw_view *v)
 {
 	struct details *d = v->own = calloc(1, sizeof *d);
 	struct dw_buf scratch = DW_BUF_INIT;
+	size_t lines = 0;
 
 	if (!d || dw_view_open(&d->callers, &dw_view_callers, &v->request) ||
 	    dw_view_open(&d->lines, &dw_view_source_annotated, &v->request))
@@ -45,7 +48,7 @@ static int open_details(struct dw_view *v)
 		v->items[v->n++] = (uint32_t)i;
 		dw_view_row(&d->callers, i, &scratch, &row);
 		if (row.type == DWELL_ROW_CURRENT)
-			add_lines(v, d, &row, &scratch);
+			add_lines(v, d, &row, &lines, &scratch);
 	}
 	dw_buf_release(&scratch);
 	return 0;

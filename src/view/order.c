@@ -74,13 +74,6 @@ static int compare_texts_back(const void *pa, const void *pb)
 	return c ? c : compare_ties(a, b);
 }
 
-static enum dw_column sort_column(const struct dw_view *v)
-{
-	if (v->request.sort)
-		return v->request.sort;
-	return dw_view_sort(v->ops, v->request.profile, dw_totals_go_by_waits(v->request.totals));
-}
-
 /* Numbers of a column as integers that sort alike; empty is smaller than 0. */
 static uint64_t numeric_key(const struct dw_cell *cell)
 {
@@ -135,7 +128,7 @@ struct sorter {
 
 static struct sorter sorter_of(const struct dw_view *v, const uint32_t *items)
 {
-	enum dw_column column = sort_column(v);
+	enum dw_column column = dw_view_sorted_by(v);
 	bool by_values = v->ops->values && (dw_column_is_value(column) || is_inclusive(column));
 
 	return (struct sorter){.view = v, .items = items, .column = column, .by_values = by_values};

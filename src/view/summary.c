@@ -244,6 +244,8 @@ int dw_notes_make(const struct dw_view *v, struct dw_notes *ret)
 		dw_notes_samples(ret);
 	add_nameless_code(ret);
 	add_debuginfod(ret);
+	if (v->request.folded)
+		dw_note(ret, APART, SYSTEM_FOLDED);
 	dw_note_by(ret, NEXT,
 		   method == DWELL_METHOD_MEMORY ? DWELL_SAYS_NEXT_OF_OBJECTS : DWELL_SAYS_NEXT);
 	return ret->failed;

@@ -65,6 +65,13 @@ enum dw_column dw_view_sort(const struct dw_view_ops *ops, const struct dw_profi
 	return ops->sort == DWELL_COLUMN_LEAD_INCLUSIVE ? dw_columns_lead(lead, false) : ops->sort;
 }
 
+enum dw_column dw_view_sorted_by(const struct dw_view *v)
+{
+	if (v->request.sort)
+		return v->request.sort;
+	return dw_view_sort(v->ops, v->request.profile, dw_totals_go_by_waits(v->request.totals));
+}
+
 void dw_view_tell_processes_apart(const struct dw_view *v, enum dw_column *columns)
 {
 	unsigned parts = dw_view_parts(v->ops, v->request.profile);

@@ -208,6 +208,9 @@ void dw_view_columns(const struct dw_view_ops *ops, const struct dw_profile *p, 
 /* The column by which the view orders rows of @p. @waited: threads waited. */
 enum dw_column dw_view_sort(const struct dw_view_ops *ops, const struct dw_profile *p, bool waited);
 
+/* The column that @v is ordered by. */
+enum dw_column dw_view_sorted_by(const struct dw_view *v);
+
 /* Rows of several processes look alike without their ids: put that column into @columns, which has
  * room for DWELL_COLUMNS_N, before the names. Not where rows are those of processes, or of call
  * trees, which tell them apart by their roots. */

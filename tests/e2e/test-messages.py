@@ -6,7 +6,7 @@ import pty
 import struct
 import termios
 
-from harness import expect, needs, require
+from harness import cases, expect, needs, require
 
 CPP = r"""
 #include <cstdio>
@@ -292,3 +292,22 @@ def test_narrow_terminals(context):
         expect(("CPU Excl" in lines[0], "  Exclusive" in lines[0]), (True, width > 80), lines[0])
         require(any("Box<…>::get" in line or "Box<long>::get" in line for line in lines),
                 "\n".join(lines))
+
+
+@cases("plain", "calls", "memory")
+def test_no_row_is_wider_than_the_terminal(context, name):
+    """Whatever has no room is left out, but what rows are sorted by."""
+    maker = os.path.join(context.targets, "../golden/golden-session")
+    expect(context.run(maker, name, f"{name}.dwell").returncode, 0, "status of golden-session")
+    views = {"plain": ("instructions",), "calls": ("slowest",), "memory": ("allocations", "lifetime", "gc")}[name]
+    function = "App.Tree.Make(int)" if name == "memory" else "main"
+    for view in ("functions", "calltree", "modules", "lines", "processes", "threads", "callers F", "function F", *views):
+        words = [function if word == "F" else word for word in view.split()]
+        for width in (100, 80, 60):
+            for by in ((), ("--by", "process"), ("--by", "thread")):
+                if by and view in ("processes", "threads", "slowest", "gc"):
+                    continue
+                lines = on_terminal(context, width, "report", f"{name}.dwell", *words, *by)
+                wide = [line for line in lines if len(line) > width and line[:1] != "("]
+                expect(wide, [], f"rows of {view} {by} wider than {width}")
+                require(len(lines) > 2, lines)
