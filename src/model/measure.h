@@ -57,7 +57,9 @@ enum dw_measure {
 	DWELL_MEASURES,
 };
 
-_Static_assert(DWELL_MEASURES <= 64, "a set of measures is a word");
+#define DWELL_MEASURES_MAX 64u
+
+_Static_assert(DWELL_MEASURES <= DWELL_MEASURES_MAX, "a set of measures is a word");
 
 /* A set of measures: bit 1 << enum dw_measure. */
 typedef uint64_t dw_measures;

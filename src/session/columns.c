@@ -237,33 +237,38 @@ static const struct dw_column stacks[] = {
 	ID(dw_stack, frame, PLAIN, FRAME),
 };
 
-/* Where all are waits nothing is said of that, as in sessions that knew nothing else. */
+/* A row's measure, and above it the kind of a wait. Where all are waits of kind 0 nothing is said
+ * of that, as in sessions that knew nothing else. */
 static void put_measures(struct dw_buf *b, const void *at, size_t stride, size_t n)
 {
 	bool others = false;
 
-	EACH(const uint32_t, measure, others |= *measure != DWELL_MEASURE_BLOCKED);
+	EACH(const struct dw_extra, x, others |= x->measure != DWELL_MEASURE_BLOCKED || x->kind);
 	if (others)
-		EACH(const uint32_t, measure, dw_buf_put_uleb(b, *measure));
+		EACH(const struct dw_extra, x,
+		     dw_buf_put_uleb(b, x->measure + (uint64_t)DWELL_MEASURES_MAX * x->kind));
 }
 
 static void take_measures(struct dw_cursor *c, void *at, size_t stride, size_t n,
 			  const uint64_t limits[DWELL_LIMITS])
 {
+	const uint32_t most = (uint32_t)DWELL_MEASURES_MAX * DWELL_WAIT_KINDS - 1;
 	bool tells = dw_cursor_left(c);
 
 	(void)limits;
-	EACH(uint32_t, measure,
-	     *measure = tells ? dw_take_max(c, DWELL_MEASURES - 1) : DWELL_MEASURE_BLOCKED);
+	EACH(struct dw_extra, x, {
+		uint32_t v = tells ? dw_take_max(c, most) : DWELL_MEASURE_BLOCKED;
+
+		x->measure = v % DWELL_MEASURES_MAX;
+		x->kind = v / DWELL_MEASURES_MAX;
+		c->failed |= x->measure >= DWELL_MEASURES;
+	});
 }
 
 static const struct dw_column extras[] = {
-	COLUMN(dw_extra, begin_ns, DELTA, NONE),
-	COLUMN(dw_extra, span_ns, PLAIN, NONE),
-	BY(dw_extra, n, BELOW, span_ns),
-	ID(dw_extra, thread, PLAIN, THREAD),
-	COLUMN(dw_extra, stack, PLAIN, STACK),
-	OWN_MEMBER(dw_extra, measure, put_measures, take_measures),
+	COLUMN(dw_extra, begin_ns, DELTA, NONE), COLUMN(dw_extra, span_ns, PLAIN, NONE),
+	BY(dw_extra, n, BELOW, span_ns),	 ID(dw_extra, thread, PLAIN, THREAD),
+	COLUMN(dw_extra, stack, PLAIN, STACK),	 OWN(0, put_measures, take_measures),
 };
 
 static const struct dw_column functions[] = {

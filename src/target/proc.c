@@ -224,14 +224,17 @@ static int read_text(pid_t pid, pid_t tid, const char *name, char *text, size_t 
 
 int dw_task_place_parse(const char *text, struct dw_task_place *ret)
 {
+	uint64_t *a = ret->argument;
+
 	if (!strncmp(text, "running", 7) || !strncmp(text, "0 0x0 0x0 0x0 0x0 0x0 0x0 0x0 0x0", 33))
 		return DWELL_ERR_NOT_FOUND;
-	if (sscanf(text, "-1 %" SCNx64 " %" SCNx64, &ret->sp, &ret->pc) == 2) {
-		ret->call = -1;
+	*ret = (struct dw_task_place){.call = -1};
+	if (sscanf(text, "-1 %" SCNx64 " %" SCNx64, &ret->sp, &ret->pc) == 2)
 		return 0;
-	}
-	if (sscanf(text, "%" SCNd64 " %*x %*x %*x %*x %*x %*x %" SCNx64 " %" SCNx64, &ret->call,
-		   &ret->sp, &ret->pc) == 3)
+	if (sscanf(text,
+		   "%" SCNd64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64
+		   " %" SCNx64 " %" SCNx64 " %" SCNx64,
+		   &ret->call, a, a + 1, a + 2, a + 3, a + 4, a + 5, &ret->sp, &ret->pc) == 9)
 		return 0;
 	return DWELL_ERR_FORMAT;
 }
@@ -277,18 +280,6 @@ int dw_task_times_sum(pid_t pid, struct dw_task_times *ret)
 	}
 	dw_vec_release(&tids);
 	return rc;
-}
-
-int dw_task_preempted_read(pid_t pid, pid_t tid, uint64_t *ret)
-{
-	static const char key[] = "\nnonvoluntary_ctxt_switches:";
-	char text[STATUS_BYTES];
-	int rc = read_text(pid, tid, "status", text, sizeof text);
-	const char *line = rc ? NULL : strstr(text, key);
-
-	if (rc)
-		return rc;
-	return line && sscanf(line + sizeof key - 1, "%" SCNu64, ret) == 1 ? 0 : DWELL_ERR_FORMAT;
 }
 
 int dw_task_last_ran_read(pid_t pid, pid_t tid, uint64_t *ret_ns)

@@ -63,9 +63,12 @@ enum { DWELL_TITLE_BYTES = 160 };
  */
 int dw_process_title(pid_t pid, const char *name, struct dw_buf *ret);
 
+enum { DWELL_CALL_ARGUMENTS = 6 };
+
 /* Where a thread that is off its processor entered the kernel (proc_pid_syscall(5)). */
 struct dw_task_place {
 	int64_t call; /* number of the system call, -1 = a fault or an interrupt */
+	uint64_t argument[DWELL_CALL_ARGUMENTS];
 	uint64_t sp;
 	uint64_t pc; /* behind the system call, or where the fault was */
 };
@@ -84,10 +87,6 @@ int dw_task_place_parse(const char *text, struct dw_task_place *ret);
 /* Where @tid of @pid is. As above, or -errno: -EPERM or -EACCES when we may not look, -ENOENT or
  * -ESRCH when it is gone. */
 int dw_task_place_read(pid_t pid, pid_t tid, struct dw_task_place *ret);
-
-/* How often @tid of @pid was taken from its processor while it could have run on. 0 or -errno;
- * DWELL_ERR_FORMAT. */
-int dw_task_preempted_read(pid_t pid, pid_t tid, uint64_t *ret);
 
 /* When @tid of @pid was on a processor last, by the scheduler's clock, which is CLOCK_MONOTONIC but
  * for an offset and a slow drift. Of a running thread up to a tick old. 0 or -errno;

@@ -43,7 +43,7 @@ TEST(what_is_owed_at_the_end_is_told)
 		struct dw_waits_watch w = {.dispatcher = &in, .timer_fd = -1};
 		struct dw_waiter v = {.id = 1,
 				      .has_stack = cases[i].has_stack,
-				      .stack = 3,
+				      .place = {.stack = 3},
 				      .looked_ns = 500 * MS,
 				      .owed_ns = cases[i].owed_ms * (int64_t)MS,
 				      .maybe_ready_ns = cases[i].ready_ms * MS};
@@ -95,9 +95,10 @@ TEST(unseen_waits_go_to_those_seen)
 
 	for (uint64_t i = 0; i < 100; i++)
 		dw_wait_aggregator_unseen(&b, i * MS, i * MS + MS / 2);
-	dw_wait_aggregator_note(&b, 7, MS, 4 * MS);
-	dw_wait_aggregator_note(&b, 8, 3 * MS, 4 * MS);
-	dw_wait_aggregator_note(&b, 9, 5 * MS, 4 * MS); /* such are always seen */
+	dw_wait_aggregator_note(&b, (struct dw_wait_place){7, 0}, MS, 4 * MS);
+	dw_wait_aggregator_note(&b, (struct dw_wait_place){8, 0}, 3 * MS, 4 * MS);
+	dw_wait_aggregator_note(&b, (struct dw_wait_place){9, 0}, 5 * MS,
+				4 * MS); /* such are always seen */
 	CHECK_INT(dw_wait_aggregator_flush(&b, &p, 1, 100 * MS, false), 0);
 	CHECK_INT(blocked_on(&p, 7) + blocked_on(&p, 8), 50 * MS);
 	CHECK_INT(blocked_on(&p, 7), 50 * MS * 3 / 4);
@@ -128,7 +129,7 @@ TEST(many_stacks)
 
 	dw_wait_aggregator_unseen(&b, 0, 100 * MS);
 	for (uint32_t i = 1; i <= 3 * DWELL_WAIT_STACKS; i++)
-		dw_wait_aggregator_note(&b, i, MS, 4 * MS);
+		dw_wait_aggregator_note(&b, (struct dw_wait_place){i, 0}, MS, 4 * MS);
 	CHECK_INT(dw_wait_aggregator_flush(&b, &p, 1, 100 * MS, true), 0);
 	dw_vec_each(w, &p.extras.rows)
 		ns += w->n;

@@ -9,37 +9,74 @@
 #define MERGE_NS  100000000ull
 #define SETTLE_NS 20000000ull /* unseen waits are told after this, at least */
 
-static int put_row(struct dw_wait_aggregator *b, struct dw_profile *p)
+static int put_row(struct dw_extra *row, struct dw_profile *p)
 {
 	int rc = 0;
 
-	if (b->row.span_ns && b->row.n)
-		rc = dw_vec_push(&p->extras.rows, b->row);
-	b->row = (struct dw_extra){0};
+	if (row->span_ns && row->n)
+		rc = dw_vec_push(&p->extras.rows, *row);
+	*row = (struct dw_extra){0};
+	return rc;
+}
+
+/* Add @w to @row, if it follows; else that is told. */
+static int merge(struct dw_extra *row, struct dw_profile *p, const struct dw_extra *w)
+{
+	uint64_t end = w->begin_ns + w->span_ns, before = row->begin_ns + row->span_ns;
+	int rc = 0;
+
+	if (!w->span_ns)
+		return 0;
+	if (row->span_ns &&
+	    (row->stack != w->stack || row->kind != w->kind || row->thread != w->thread ||
+	     w->begin_ns < before || end - row->begin_ns > MERGE_NS))
+		rc = put_row(row, p);
+	if (!row->span_ns) {
+		*row = *w;
+	} else {
+		row->span_ns = end - row->begin_ns;
+		row->n += w->n;
+	}
 	return rc;
 }
 
 int dw_wait_aggregator_seen(struct dw_wait_aggregator *b, struct dw_profile *p,
 			    const struct dw_extra *w)
 {
-	uint64_t end = w->begin_ns + w->span_ns, before = b->row.begin_ns + b->row.span_ns;
-	int rc = 0;
-
-	if (!w->span_ns)
-		return 0;
-	if (b->row.span_ns && (b->row.stack != w->stack || b->row.thread != w->thread ||
-			       w->begin_ns < before || end - b->row.begin_ns > MERGE_NS))
-		rc = put_row(b, p);
-	if (!b->row.span_ns) {
-		b->row = *w;
-	} else {
-		b->row.span_ns = end - b->row.begin_ns;
-		b->row.n += w->n;
-	}
-	return rc;
+	return merge(&b->row, p, w);
 }
 
-void dw_wait_aggregator_note(struct dw_wait_aggregator *b, uint32_t stack, uint64_t ns,
+int dw_wait_aggregator_ready(struct dw_wait_aggregator *b, struct dw_profile *p, uint32_t thread,
+			     uint64_t begin_ns, uint64_t end_ns, uint64_t ns, uint64_t woken_ns)
+{
+	uint64_t open = b->unseen_ns + b->row.n, unseen;
+	struct dw_extra ready = {.begin_ns = begin_ns,
+				 .span_ns = end_ns > begin_ns ? end_ns - begin_ns : 0,
+				 .n = ns,
+				 .thread = thread,
+				 .measure = DWELL_MEASURE_BLOCKED,
+				 .kind = DWELL_WAIT_READY};
+
+	if (woken_ns > open) {
+		ready.n -= woken_ns - open < ready.n ? woken_ns - open : ready.n;
+		woken_ns = open;
+	}
+	unseen = open ? (uint64_t)((unsigned __int128)woken_ns * b->unseen_ns / open) : 0;
+	b->unseen_ns -= unseen;
+	b->row.n -= woken_ns - unseen;
+	/* It is told when it is over, and may have begun before the last time. */
+	if (ready.n > ready.span_ns && end_ns > begin_ns) {
+		uint64_t before = b->ready.begin_ns + b->ready.span_ns;
+
+		ready.begin_ns = end_ns > ready.n ? end_ns - ready.n : 0;
+		if (b->ready.span_ns && ready.begin_ns < before && before < end_ns)
+			ready.begin_ns = before;
+		ready.span_ns = end_ns - ready.begin_ns;
+	}
+	return ready.n ? merge(&b->ready, p, &ready) : 0;
+}
+
+void dw_wait_aggregator_note(struct dw_wait_aggregator *b, struct dw_wait_place place, uint64_t ns,
 			     uint64_t look_ns)
 {
 	uint64_t more = look_ns > ns ? look_ns - ns : 0;
@@ -48,16 +85,16 @@ void dw_wait_aggregator_note(struct dw_wait_aggregator *b, uint32_t stack, uint6
 
 	if (!more)
 		return;
-	while (i < s->n && s->v[i].stack != stack)
+	while (i < s->n && (s->v[i].place.stack != place.stack || s->v[i].place.kind != place.kind))
 		i++;
 	if (i == DWELL_WAIT_STACKS) {
 		for (unsigned k = 1; k < DWELL_WAIT_STACKS; k++)
 			if (s->v[k].ns < s->v[least].ns)
 				least = k;
 		i = least;
-		s->v[i] = (struct dw_wait_share){stack, 0};
+		s->v[i] = (struct dw_wait_share){place, 0};
 	} else if (i == s->n) {
-		s->v[s->n++] = (struct dw_wait_share){stack, 0};
+		s->v[s->n++] = (struct dw_wait_share){place, 0};
 	}
 	s->v[i].ns += more;
 }
@@ -73,15 +110,16 @@ void dw_wait_aggregator_unseen(struct dw_wait_aggregator *b, uint64_t begin_ns, 
 }
 
 static int put_unseen(struct dw_wait_aggregator *b, struct dw_profile *p, uint32_t thread,
-		      uint32_t stack, uint64_t ns)
+		      struct dw_wait_place place, uint64_t ns)
 {
 	struct dw_extra w = {
 		.begin_ns = b->unseen_begin_ns,
 		.span_ns = b->unseen_end_ns - b->unseen_begin_ns,
 		.n = ns,
 		.thread = thread,
-		.stack = stack,
+		.stack = place.stack,
 		.measure = DWELL_MEASURE_BLOCKED,
+		.kind = place.kind,
 	};
 
 	return ns ? dw_vec_push(&p->extras.rows, w) : 0;
@@ -102,7 +140,7 @@ static int divide(struct dw_wait_aggregator *b, struct dw_profile *p, uint32_t t
 		if (i + 1 == s->n)
 			part = left;
 		left -= part;
-		rc = put_unseen(b, p, thread, s->v[i].stack, part);
+		rc = put_unseen(b, p, thread, s->v[i].place, part);
 	}
 	return rc;
 }
@@ -116,7 +154,7 @@ static int put_all_unseen(struct dw_wait_aggregator *b, struct dw_profile *p, ui
 
 	if (!b->now.n && !b->before.n) {
 		b->nameless_ns += b->unseen_ns;
-		rc = put_unseen(b, p, thread, 0, b->unseen_ns);
+		rc = put_unseen(b, p, thread, (struct dw_wait_place){0}, b->unseen_ns);
 	} else {
 		rc = divide(b, p, thread, &b->before, half);
 		if (!rc)
@@ -134,7 +172,9 @@ int dw_wait_aggregator_flush(struct dw_wait_aggregator *b, struct dw_profile *p,
 	int rc = 0;
 
 	if (b->row.span_ns && (final || now_ns > b->row.begin_ns + 2 * MERGE_NS))
-		rc = put_row(b, p);
+		rc = put_row(&b->row, p);
+	if (!rc && b->ready.span_ns && (final || now_ns > b->ready.begin_ns + 2 * MERGE_NS))
+		rc = put_row(&b->ready, p);
 	if (!rc && b->unseen_ns && (final || (b->now.n && now_ns > b->unseen_begin_ns + SETTLE_NS)))
 		rc = put_all_unseen(b, p, thread);
 	return rc;

@@ -4,7 +4,10 @@
  * A wait whose stack was seen is told as it was. Waits that nobody saw are told by those of their
  * time that were: looks come at irregular times, so that a wait of length d is seen with the
  * probability d / (time between looks), and each one seen that is shorter than this time speaks for
- * the rest of it. One thread.
+ * the rest of it.
+ *
+ * What a thread was ready for without a processor is told beside, as a wait of kind READY without a
+ * stack. One thread.
  */
 #pragma once
 
@@ -15,9 +18,15 @@
 
 enum { DWELL_WAIT_STACKS = 8 };
 
-/* A stack that speaks for waits that nobody saw. */
-struct dw_wait_share {
+/* Where a thread waits, and for what. */
+struct dw_wait_place {
 	uint32_t stack;
+	uint32_t kind; /* enum dw_wait_kind */
+};
+
+/* A place that speaks for waits that nobody saw. */
+struct dw_wait_share {
+	struct dw_wait_place place;
 	uint64_t ns;
 };
 
@@ -27,8 +36,9 @@ struct dw_wait_shares {
 };
 
 struct dw_wait_aggregator {
-	struct dw_extra row; /* not in the profile yet; span 0 = none */
-	uint64_t unseen_ns;  /* of waits that nobody saw */
+	struct dw_extra row;   /* not in the profile yet; span 0 = none */
+	struct dw_extra ready; /* likewise, of the time without a processor */
+	uint64_t unseen_ns;    /* of waits that nobody saw */
 	uint64_t unseen_begin_ns, unseen_end_ns;
 	struct dw_wait_shares before, now; /* those that spoke last time, and those since */
 	uint64_t nameless_ns;		   /* told with no stack so far */
@@ -38,12 +48,18 @@ struct dw_wait_aggregator {
 int dw_wait_aggregator_seen(struct dw_wait_aggregator *b, struct dw_profile *p,
 			    const struct dw_extra *w);
 
-/* Somebody who looks every @look_ns has seen a wait of @ns on @stack. */
-void dw_wait_aggregator_note(struct dw_wait_aggregator *b, uint32_t stack, uint64_t ns,
+/* Somebody who looks every @look_ns has seen a wait of @ns at @place. */
+void dw_wait_aggregator_note(struct dw_wait_aggregator *b, struct dw_wait_place place, uint64_t ns,
 			     uint64_t look_ns);
 
 /* The thread waited from @begin_ns to @end_ns, and nobody saw where. */
 void dw_wait_aggregator_unseen(struct dw_wait_aggregator *b, uint64_t begin_ns, uint64_t end_ns);
+
+/* @thread was ready, but had no processor, for @ns between @begin_ns and @end_ns. @woken_ns: so
+ * much of it at the end of waits, which are as much shorter as far as they are not told yet. 0 or
+ * -ENOMEM. */
+int dw_wait_aggregator_ready(struct dw_wait_aggregator *b, struct dw_profile *p, uint32_t thread,
+			     uint64_t begin_ns, uint64_t end_ns, uint64_t ns, uint64_t woken_ns);
 
 /* Tell what is old enough at @now_ns, or with @final everything. 0 or -ENOMEM. */
 int dw_wait_aggregator_flush(struct dw_wait_aggregator *b, struct dw_profile *p, uint32_t thread,

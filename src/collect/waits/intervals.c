@@ -11,8 +11,9 @@
 
 /*
  * A record tells when a thread left its processor and whether it was taken from it: what was
- * preempted does not wait. Records come a little later than they are made, so a stack belongs to
- * the wait in whose time it was read, which only shows when that is told to the end.
+ * preempted is ready. So is what was woken and has no processor yet, which only the sum of all that
+ * time tells, at looks (schedstat). Records come a little later than they are made, so a stack
+ * belongs to the wait in whose time it was read, which only shows when that is told to the end.
  */
 
 static bool is_seen(const struct dw_waiter *v)
@@ -30,7 +31,7 @@ static int end_wait(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t time
 	if (v->has_stack && v->seen_to_ns <= time_ns) {
 		/* Read while one wait ended and the next one like it began. */
 		if (!seen)
-			dw_wait_aggregator_note(&v->aggregator, v->stack, 0, v->look_ns);
+			dw_wait_aggregator_note(&v->aggregator, v->place, 0, v->look_ns);
 		v->has_stack = false;
 	}
 	if (!seen) {
@@ -38,9 +39,45 @@ static int end_wait(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t time
 					  dw_track_time(t, time_ns));
 		return 0;
 	}
-	dw_wait_aggregator_note(&v->aggregator, v->stack, time_ns - off_ns, v->look_ns);
+	dw_wait_aggregator_note(&v->aggregator, v->place, time_ns - off_ns, v->look_ns);
 	return time_ns > v->told_ns ? dw_waits_tell(w, v, v->told_ns, time_ns, time_ns - v->told_ns)
 				    : 0;
+}
+
+/* When the thread of @v began, or the recording of it. */
+static uint64_t born_ns(const struct dw_waits_watch *w, const struct dw_waiter *v)
+{
+	const struct dw_track *t = &w->dispatcher->track;
+
+	return t->start_ns + dw_threads_get(&t->profile->threads, v->id)->begin_ns;
+}
+
+/* Tell how long @v was ready, as @times say at @now_ns. */
+static int tell_ready(struct dw_waits_watch *w, struct dw_waiter *v,
+		      const struct dw_task_times *times, uint64_t now_ns, uint64_t woken_ns)
+{
+	const struct dw_track *t = &w->dispatcher->track;
+	uint64_t begin_ns = v->looked_ns ? v->looked_ns : born_ns(w, v);
+	uint64_t ready_ns = times->ready_ns - v->times.ready_ns;
+
+	v->times = *times;
+	v->looked_ns = now_ns;
+	return dw_wait_aggregator_ready(&v->aggregator, t->profile, v->id,
+					dw_track_time(t, begin_ns), dw_track_time(t, now_ns),
+					ready_ns, woken_ns);
+}
+
+/* The same with records. Those of the last preemptions are not taken in yet: they count as ends of
+ * waits until then, once. */
+static int tell_ready_by_records(struct dw_waits_watch *w, struct dw_waiter *v,
+				 const struct dw_task_times *times)
+{
+	uint64_t woken_ns = times->ready_ns - v->ready_from_ns, more_ns;
+
+	woken_ns -= v->preempted_ns < woken_ns ? v->preempted_ns : woken_ns;
+	more_ns = woken_ns > v->woken_ns ? woken_ns - v->woken_ns : 0;
+	v->woken_ns += more_ns;
+	return tell_ready(w, v, times, w->last_ns, more_ns);
 }
 
 int dw_waits_switch(struct dw_waits_watch *w, const struct dw_perf_record *r)
@@ -54,6 +91,9 @@ int dw_waits_switch(struct dw_waits_watch *w, const struct dw_perf_record *r)
 	if (!v)
 		return -ENOMEM;
 	v->is_active = w->is_busy = true;
+	if (v->preempted_at_ns && r->time_ns > v->preempted_at_ns)
+		v->preempted_ns += r->time_ns - v->preempted_at_ns;
+	v->preempted_at_ns = r->to == DWELL_SWITCH_PREEMPTED ? r->time_ns : 0;
 	if (r->to == DWELL_SWITCH_ON)
 		return v->off_ns ? end_wait(w, v, r->time_ns) : 0;
 	if (r->to == DWELL_SWITCH_PREEMPTED)
@@ -77,6 +117,8 @@ int dw_waits_look_records(struct dw_waits_watch *w, struct dw_tracked_thread *th
 		return 0;
 	v->is_active = false;
 	has_times = !dw_task_times_read(th->process->pid, th->tid, &times);
+	if (has_times && tell_ready_by_records(w, v, &times))
+		return -ENOMEM;
 	rc = dw_waits_see(w, th, v, has_times ? &times : NULL);
 	if (rc == DWELL_ERR_NOT_FOUND && v->is_assumed)
 		v->off_ns = 0;
@@ -87,9 +129,17 @@ int dw_waits_look_records(struct dw_waits_watch *w, struct dw_tracked_thread *th
 
 int dw_waits_close_records(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t now_ns)
 {
+	struct dw_task_times times = v->times;
 	int rc = 0;
 
-	if (v->off_ns && (is_seen(v) || (!v->is_assumed && now_ns > v->off_ns)))
+	/* Of a thread that has ended only preemptions are known that came after the last look. */
+	if (v->ready_from_ns + v->preempted_ns > times.ready_ns) {
+		times.ready_ns = v->ready_from_ns + v->preempted_ns;
+		rc = tell_ready(w, v, &times, now_ns, 0);
+		v->preempted_ns = 0;
+	}
+
+	if (!rc && v->off_ns && (is_seen(v) || (!v->is_assumed && now_ns > v->off_ns)))
 		rc = end_wait(w, v, now_ns);
 	v->off_ns = 0;
 	if (!rc)
@@ -154,48 +204,24 @@ static int tell_known(struct dw_waits_watch *w, struct dw_waiter *v)
 	return rc;
 }
 
-/* How much of the time that @th was ready, but did not run, since the last look of @v, it was
- * preempted. */
-static uint64_t preempted_ns(const struct dw_tracked_thread *th, struct dw_waiter *v,
-			     const struct dw_task_times *times)
-{
-	uint64_t ready = times->ready_ns - v->times.ready_ns, runs = times->runs - v->times.runs;
-	uint64_t before = v->preempted, times_n;
-
-	if (!ready || dw_task_preempted_read(th->process->pid, th->tid, &v->preempted))
-		return 0;
-	times_n = v->preempted - before;
-	return times_n >= runs ? ready : (uint64_t)((unsigned __int128)ready * times_n / runs);
-}
-
-/* When the thread of @v began, or the recording of it. */
-static uint64_t born_ns(const struct dw_waits_watch *w, const struct dw_waiter *v)
-{
-	const struct dw_track *t = &w->dispatcher->track;
-
-	return t->start_ns + dw_threads_get(&t->profile->threads, v->id)->begin_ns;
-}
-
 /* @v ran since the last look, or was never looked at. */
 static int take_change(struct dw_waits_watch *w, struct dw_tracked_thread *th, struct dw_waiter *v,
 		       const struct dw_task_times *times, uint64_t now_ns)
 {
 	uint64_t looked_ns = v->looked_ns, runs = times->runs - v->times.runs, ns, older;
-	uint32_t before = v->stack, now;
+	struct dw_wait_place before = v->place, now;
 	bool had = v->has_stack, is_first = !v->looked_ns;
 	int rc = tell_known(w, v);
 
 	if (is_first) {
 		v->times = *times;
 		looked_ns = born_ns(w, v);
-		dw_task_preempted_read(th->process->pid, th->tid, &v->preempted);
-	}
-	if (!is_first)
+	} else {
 		v->owed_ns += (int64_t)(now_ns - looked_ns) -
 			      (int64_t)(times->ran_ns - v->times.ran_ns) -
-			      (int64_t)preempted_ns(th, v, times);
-	v->times = *times;
-	v->looked_ns = now_ns;
+			      (int64_t)(times->ready_ns - v->times.ready_ns);
+	}
+	rc = rc ? rc : tell_ready(w, v, times, now_ns, 0);
 	if (rc)
 		return rc;
 	rc = dw_waits_see(w, th, v, times);
@@ -209,14 +235,14 @@ static int take_change(struct dw_waits_watch *w, struct dw_tracked_thread *th, s
 	ns = v->owed_ns > 0 ? (uint64_t)v->owed_ns : 0;
 	v->owed_ns -= (int64_t)ns;
 	v->off_ns = v->told_ns = now_ns;
-	if (had && before != v->stack) {
+	if (had && before.stack != v->place.stack) {
 		older = ns - waits_since(w, th, now_ns, ns);
 		if (runs > 1)
 			older /= 2;
-		now = v->stack;
-		v->stack = before;
+		now = v->place;
+		v->place = before;
 		rc = settle(w, v, looked_ns, now_ns, older);
-		v->stack = now;
+		v->place = now;
 		ns -= older;
 	}
 	return rc ? rc : settle(w, v, looked_ns, now_ns, ns);
@@ -229,9 +255,12 @@ int dw_waits_look_times(struct dw_waits_watch *w, struct dw_tracked_thread *th, 
 	uint64_t rest_ns;
 	int rc = 0;
 
-	if (now_ns < v->due_ns || dw_task_times_read(th->process->pid, th->tid, &times))
+	if (now_ns < v->due_ns)
 		return 0;
 	now_ns = dw_clock_ns(CLOCK_MONOTONIC);
+	/* It has ended, which is told later. */
+	if (dw_task_times_read(th->process->pid, th->tid, &times))
+		return v->off_ns ? dw_waits_close_times(w, v, (v->looked_ns + now_ns) / 2) : 0;
 	if (v->off_ns && times.runs == v->times.runs) {
 		v->looked_ns = now_ns;
 		rest_ns = (now_ns - v->off_ns) / REST_SHARE;

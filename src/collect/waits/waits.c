@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "collect/waits/kind.h"
 #include "model/measure.h"
 
 #include <errno.h>
@@ -64,10 +65,11 @@ static bool went_on(const struct dw_tracked_thread *th, const struct dw_task_tim
 	       now.pc != place->pc || now.call != place->call;
 }
 
-/* The stack of @th. One that was there before and after its copy was made counts, even if it ran in
- * between: a program that does nothing but wait shortly is never seen otherwise. */
+/* The stack of @th and what it waits for. One that was there before and after its copy was made
+ * counts, even if it ran in between: a program that does nothing but wait shortly is never seen
+ * otherwise. */
 static int read_stack(struct dw_waits_watch *w, struct dw_tracked_thread *th,
-		      const struct dw_task_times *since, uint64_t now_ns, uint32_t *ret)
+		      const struct dw_task_times *since, uint64_t now_ns, struct dw_wait_place *ret)
 {
 	struct dw_remote_stack *o = &w->remote;
 	struct dw_task_place place;
@@ -79,9 +81,10 @@ static int read_stack(struct dw_waits_watch *w, struct dw_tracked_thread *th,
 	if (rc)
 		return rc;
 	copied_ns = o->read_ns;
+	ret->kind = dw_wait_kind_at(th->process->pid, &place);
 	if (went_on(th, since, &place))
 		return -EAGAIN;
-	rc = dw_remote_stack_unwind(o, &w->dispatcher->unwinder, th, &place, now_ns, ret);
+	rc = dw_remote_stack_unwind(o, &w->dispatcher->unwinder, th, &place, now_ns, &ret->stack);
 	/* Of a deep stack more was read while it was unwound. */
 	return !rc && o->read_ns != copied_ns && went_on(th, since, &place) ? -EAGAIN : rc;
 }
@@ -90,18 +93,18 @@ int dw_waits_see(struct dw_waits_watch *w, struct dw_tracked_thread *th, struct 
 		 const struct dw_task_times *since)
 {
 	uint64_t from_ns = dw_clock_ns(CLOCK_MONOTONIC);
-	uint32_t stack = 0;
+	struct dw_wait_place place = {0};
 	int rc;
 
 	w->remote.read_ns = from_ns;
-	rc = read_stack(w, th, since, from_ns, &stack);
+	rc = read_stack(w, th, since, from_ns, &place);
 	if (rc == -EPERM || rc == -EACCES) {
 		w->remote.refused++;
 		rc = 0;
 	}
 	if (rc)
 		return rc == -ENOMEM || rc == -EAGAIN ? rc : DWELL_ERR_NOT_FOUND;
-	v->stack = stack;
+	v->place = place;
 	v->has_stack = true;
 	v->seen_from_ns = from_ns;
 	v->seen_to_ns = w->remote.read_ns;
@@ -114,14 +117,15 @@ int dw_waits_tell(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t begin_
 	const struct dw_track *t = &w->dispatcher->track;
 	struct dw_extra wait = {.begin_ns = dw_track_time(t, begin_ns),
 				.thread = v->id,
-				.stack = v->stack,
-				.measure = DWELL_MEASURE_BLOCKED};
+				.stack = v->place.stack,
+				.measure = DWELL_MEASURE_BLOCKED,
+				.kind = v->place.kind};
 
 	if (end_ns <= begin_ns)
 		return 0;
 	wait.span_ns = dw_track_time(t, end_ns) - wait.begin_ns;
 	wait.n = ns < wait.span_ns ? ns : wait.span_ns;
-	if (!v->stack)
+	if (!v->place.stack)
 		w->nameless_ns += wait.n;
 	return dw_wait_aggregator_seen(&v->aggregator, t->profile, &wait);
 }
@@ -191,6 +195,9 @@ int dw_waits_begin(struct dw_waits_watch *w, struct dw_dispatcher *in, bool has_
 			return -ENOMEM;
 		v->is_assumed = true;
 		v->off_ns = v->told_ns = start_ns;
+		if (!dw_task_times_read(in->track.threads.v[i]->process->pid,
+					in->track.threads.v[i]->tid, &v->times))
+			v->ready_from_ns = v->times.ready_ns;
 	}
 	rc = arm(w, start_ns);
 	if (!rc)

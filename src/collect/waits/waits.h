@@ -3,8 +3,8 @@
  *
  * Times come from the kernel's records of switches where there are some (exact, without a look at
  * threads that rest); else from what /proc tells of each thread's times, which sum up exactly, too,
- * but for what it was ready for after a preemption, which is no wait. Stacks are read while a
- * thread waits (samples/procfs-stack.h): a wait that lasts is looked at once.
+ * but for what it was ready for without a processor, which is a wait of its own kind. Stacks are
+ * read while a thread waits (samples/procfs-stack.h): a wait that lasts is looked at once.
  *
  * A sampling backend owns one beside its dispatcher and calls it with each drain. Its timer wakes
  * the recording loop. One thread.
@@ -29,13 +29,17 @@ struct dw_waiter {
 	bool is_assumed;  /* that it waits is a guess, which the first record may prove wrong */
 	bool is_active;	  /* it was switched since the last look */
 	bool has_stack;
-	uint32_t stack;			   /* that was seen last, */
+	struct dw_wait_place place;	   /* that was seen last, */
 	uint64_t seen_from_ns, seen_to_ns; /* when, */
 	uint64_t look_ns;		   /* and how long after the look before */
-	/* Without records: what the look before told, and when the next one is due. */
+	/* What the look before told, and when it was. */
 	struct dw_task_times times;
-	uint64_t preempted; /* so often, likewise */
-	uint64_t looked_ns, due_ns;
+	uint64_t looked_ns;
+	/* With records: taken from its processor then, 0 = it was not; how long in all; how long
+	 * it was ready before the recording; and how much of all that was at the ends of waits. */
+	uint64_t preempted_at_ns, preempted_ns, ready_from_ns, woken_ns;
+	/* Without records: when the next look is due. */
+	uint64_t due_ns;
 	int64_t owed_ns;	 /* waited, but not told: who runs is told late of its time */
 	uint64_t maybe_ready_ns; /* of it, but no wait if the thread was ready then */
 	struct dw_wait_aggregator aggregator;
@@ -88,7 +92,7 @@ void dw_waits_release(struct dw_waits_watch *w);
  * another thread. NULL without memory. */
 struct dw_waiter *dw_waits_waiter(struct dw_waits_watch *w, size_t i);
 
-/* Read the stack of @th, now. 0 and v->stack; DWELL_ERR_NOT_FOUND when it does not wait; -EAGAIN
+/* Read the stack of @th, now. 0 and v->place; DWELL_ERR_NOT_FOUND when it does not wait; -EAGAIN
  * when it went on meanwhile; -ENOMEM. @since: its times before, if they are known. Where we may not
  * look, the stack is the empty one. */
 int dw_waits_see(struct dw_waits_watch *w, struct dw_tracked_thread *th, struct dw_waiter *v,

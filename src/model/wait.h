@@ -1,0 +1,52 @@
+/*
+ * What threads wait for: one row a kind, which a recording tells by the system call, its descriptor
+ * and the functions that made it.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Sessions have these numbers: new ones come at the end. */
+enum dw_wait_kind {
+	DWELL_WAIT_OTHER = 0,  /* nothing of the kinds below, or nobody could look */
+	DWELL_WAIT_LOCK,       /* a mutex, a lock of a file, a semaphore of System V */
+	DWELL_WAIT_CONDITION,  /* another thread: a condition variable, a semaphore, a barrier */
+	DWELL_WAIT_DISK,       /* files, folders, and pages of them */
+	DWELL_WAIT_SOCKET,     /* somebody at the other end of one */
+	DWELL_WAIT_PIPE,       /* likewise */
+	DWELL_WAIT_SLEEP,      /* a time that the program chose */
+	DWELL_WAIT_TIMER,      /* a timer's descriptor or signal */
+	DWELL_WAIT_COLLECTION, /* the runtime has stopped its threads */
+	DWELL_WAIT_IO,	       /* input or output of a descriptor that is not known */
+	DWELL_WAIT_IDLE,       /* work: in event loops, in the home of a thread of a pool */
+	DWELL_WAIT_CHILD,      /* the end of a process or a thread */
+	DWELL_WAIT_READY,      /* a processor: what it waited for had come */
+	DWELL_WAIT_KINDS
+};
+
+/* A set of kinds: bit 1 << enum dw_wait_kind. */
+typedef uint32_t dw_wait_kinds;
+
+/* No work is waited for there that nobody else does: reports leave these out if nobody asks. */
+#define DWELL_WAITS_FOLDED (1u << DWELL_WAIT_IDLE | 1u << DWELL_WAIT_CHILD | 1u << DWELL_WAIT_READY)
+
+/* All that people name. */
+#define DWELL_WAITS_ALL ((1u << DWELL_WAIT_KINDS) - 1)
+
+/* Whether @kind is in @set. */
+static inline bool dw_wait_kinds_have(dw_wait_kinds set, uint32_t kind)
+{
+	return set >> kind & 1;
+}
+
+/* The name of @kind, a word for options and files. Static. */
+const char *dw_wait_kind_name(enum dw_wait_kind kind);
+
+/* The kind that the @n bytes at @name mean, DWELL_WAIT_KINDS = none. */
+enum dw_wait_kind dw_wait_kind_find(const char *name, size_t n);
+
+/* What a thread waits for that waits in the function @name, which is demangled. @in_c_library: it
+ * is one of the C library's, whose names are not the user's. False: the name tells nothing. */
+bool dw_wait_kind_of_function(const char *name, bool in_c_library, enum dw_wait_kind *ret);
