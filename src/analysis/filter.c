@@ -217,6 +217,7 @@ int dw_filter_resolve(const struct dw_profile *p, const struct dw_filter_words *
 		.types_n = ret->types.n,
 		.from_ns = words->from_ns,
 		.to_ns = words->to_ns,
+		.waits_left_out = words->waits_left_out,
 	};
 	return rc;
 }
@@ -439,13 +440,21 @@ bool dw_select_stack(const struct dw_profile *p, const struct dw_filter *filter,
 	return f && f->module < filter->modules_n && filter->modules[f->module];
 }
 
-uint64_t dw_extra_passing(const struct dw_profile *p, const struct dw_filter *filter,
-			  const uint32_t *lane, const struct dw_extra *x)
+uint64_t dw_extra_in_sight(const struct dw_profile *p, const struct dw_filter *filter,
+			   const uint32_t *lane, const struct dw_extra *x)
 {
 	if (x->thread > dw_threads_count(&p->threads) || lane[x->thread] == UINT32_MAX ||
 	    (filter->modules && !dw_select_stack(p, filter, x->stack)))
 		return 0;
 	return dw_extra_within(x, filter->from_ns, filter->to_ns);
+}
+
+uint64_t dw_extra_passing(const struct dw_profile *p, const struct dw_filter *filter,
+			  const uint32_t *lane, const struct dw_extra *x)
+{
+	if (dw_extra_is_left_out(filter, x))
+		return 0;
+	return dw_extra_in_sight(p, filter, lane, x);
 }
 
 int dw_slices_init(struct dw_slices *s, const struct dw_calls *calls,

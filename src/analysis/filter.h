@@ -25,6 +25,7 @@ struct dw_filter_words {
 	size_t types_n;
 	uint64_t from_ns;
 	uint64_t to_ns; /* 0 = no end */
+	dw_wait_kinds waits_left_out;
 };
 
 /* A vector: 1 = keep, by id. */
@@ -84,6 +85,17 @@ void dw_select_threads(const struct dw_profile *p, const struct dw_filter *filte
 
 /* Whether the innermost frame of @stack lies in one of the filter's modules. */
 bool dw_select_stack(const struct dw_profile *p, const struct dw_filter *filter, uint32_t stack);
+
+/* Whether @x is a wait of a kind that does not count. */
+static inline bool dw_extra_is_left_out(const struct dw_filter *filter, const struct dw_extra *x)
+{
+	return filter->waits_left_out && x->measure == DWELL_MEASURE_BLOCKED &&
+	       dw_wait_kinds_have(filter->waits_left_out, x->kind);
+}
+
+/* How much of @x would pass @filter if all kinds of waits counted. @lane as below. */
+uint64_t dw_extra_in_sight(const struct dw_profile *p, const struct dw_filter *filter,
+			   const uint32_t *lane, const struct dw_extra *x);
 
 /* How much of @x passes @filter, 0 = nothing. @lane: by thread id, UINT32_MAX = the filter leaves
  * the thread out. */

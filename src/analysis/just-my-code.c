@@ -58,9 +58,11 @@ struct paths {
 	size_t folded; /* paths, and times that those above the user's code were left out */
 };
 
-/* Whether the module called @name is the system's if nobody says otherwise. */
-static bool is_system_module(const struct dw_module *m, const char *name)
+bool dw_is_system_module(const struct dw_profile *p, uint32_t id)
 {
+	const struct dw_module *m = dw_modules_get(&p->modules, id);
+	const char *name = dw_strings_get(&p->strings, m->name);
+
 	if (m->kind == DWELL_MODULE_KERNEL || m->kind == DWELL_MODULE_VDSO)
 		return true;
 	for (size_t i = 0; i < sizeof system_modules / sizeof *system_modules; i++)
@@ -79,11 +81,8 @@ static int classify_modules(const struct dw_profile *p, const struct dw_my_code_
 	*ret = is_system;
 	if (!is_system)
 		return dw_error_set(err, -ENOMEM, "out of memory");
-	for (uint32_t id = 1; id <= dw_modules_count(&p->modules); id++) {
-		const struct dw_module *m = dw_modules_get(&p->modules, id);
-
-		is_system[id] = is_system_module(m, dw_strings_get(&p->strings, m->name));
-	}
+	for (uint32_t id = 1; id <= dw_modules_count(&p->modules); id++)
+		is_system[id] = dw_is_system_module(p, id);
 	for (size_t i = 0; i < rule->systems_n && !rc; i++)
 		rc = dw_match_modules(p, rule->systems[i], is_system, true, err);
 	for (size_t i = 0; i < rule->mine_n && !rc; i++)

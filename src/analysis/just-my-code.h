@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct dw_my_code_rule {
 	bool keeps_callees; /* functions of the system that the user's code calls stay */
@@ -28,6 +29,9 @@ struct dw_my_code_rule {
 	const char *const *systems;
 	size_t systems_n;
 };
+
+/* Whether module @id, which is there, is the system's if nobody says otherwise. */
+bool dw_is_system_module(const struct dw_profile *p, uint32_t id);
 
 /*
  * Fold the system's code in @p, a profile that was loaded whole with its symbols. Of calls, those

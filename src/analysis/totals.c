@@ -15,6 +15,7 @@
 #include "analysis/lanes.h"
 #include "analysis/points.h"
 #include "analysis/tree.h"
+#include "analysis/wait-totals.h"
 #include "base/error.h"
 #include "base/map.h"
 
@@ -460,6 +461,27 @@ static int add_objects(const struct dw_points *t, unsigned parts, struct dw_tota
 	return !rc && parts & DWELL_TOTALS_PATHS ? dw_alloc_paths_build(t, ret) : rc;
 }
 
+/* Waits by kind, those that do not count, too. */
+static int add_waits(const struct dw_points *t, unsigned parts, struct dw_totals *ret)
+{
+	const __auto_type rows = &t->profile->extras.rows;
+	struct dw_wait_totals waits;
+	int rc = dw_wait_totals_init(&waits, t->profile, parts & DWELL_TOTALS_WAITS, ret->waits);
+
+	for (size_t i = 0; i < rows->n && !rc; i++) {
+		const struct dw_extra *x = &rows->v[i];
+
+		if (x->measure == DWELL_MEASURE_BLOCKED)
+			rc = dw_wait_totals_add(
+				&waits, x->kind,
+				dw_extra_in_sight(t->profile, t->filter, t->lanes.of, x), x->thread,
+				x->stack, 0);
+	}
+	dw_wait_totals_end(&waits);
+	dw_wait_totals_release(&waits);
+	return rc;
+}
+
 int dw_totals_compute(const struct dw_profile *p, const struct dw_filter *filter, unsigned parts,
 		      struct dw_totals *ret)
 {
@@ -471,11 +493,14 @@ int dw_totals_compute(const struct dw_profile *p, const struct dw_filter *filter
 	dw_totals_init(ret, dw_profile_measures(p));
 	if (!filter)
 		filter = &none;
+	ret->waits_left_out = filter->waits_left_out;
 	if (dw_profile_has_calls(p))
 		return dw_call_totals_compute(p, filter, parts, ret);
 	rc = dw_points_init(&points, p, filter);
 	if (!rc)
 		rc = sum_up(&points, parts, ret);
+	if (!rc && dw_totals_has_waits(ret))
+		rc = add_waits(&points, parts, ret);
 	if (!rc && dw_profile_method(p) == DWELL_METHOD_MEMORY)
 		rc = add_objects(&points, parts, ret);
 	/* Samples tell how many of their stacks are cut, whatever was asked for. */

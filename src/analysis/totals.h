@@ -39,6 +39,7 @@ struct dw_filter {
 	size_t modules_n;
 	const uint8_t *types; /* allocations, by type id - 1: 1 = keep; NULL = all */
 	size_t types_n;
+	dw_wait_kinds waits_left_out; /* waits of these kinds do not count */
 	bool delimited_intervals; /* calls: the classic rule, by which only probes end intervals */
 	enum dw_by by;		  /* no filter: what rows are split by */
 	struct dw_focus focus;
@@ -60,6 +61,7 @@ enum dw_totals_part {
 	DWELL_TOTALS_PATHS = 1024,    /* likewise: nodes by type, not together with NODES */
 	DWELL_TOTALS_EXTERNAL = 2048, /* of calls: the heaviest module without probes */
 	DWELL_TOTALS_HOT = 4096,      /* the hot rows of what else is asked for, not split */
+	DWELL_TOTALS_WAITS = 8192, /* where waits of each kind are; their sums always are there */
 };
 
 /*

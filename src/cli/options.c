@@ -295,6 +295,7 @@ struct dw_filter_words dw_filter_options_words(const struct dw_filter_options *o
 		.types_n = o->types.n,
 		.from_ns = o->from_ns,
 		.to_ns = o->to_ns,
+		.waits_left_out = o->waits.is_given ? o->waits.left_out : DWELL_WAITS_FOLDED,
 	};
 }
 
@@ -315,6 +316,39 @@ void dw_filter_options_release(struct dw_filter_options *o)
 	dw_vec_release(&o->threads);
 	dw_vec_release(&o->modules);
 	dw_vec_release(&o->types);
+}
+
+static int unknown_wait(const char *word, size_t n, struct dw_error *err)
+{
+	struct dw_candidates candidates = DW_CANDIDATES_INIT;
+
+	dw_candidates_begin(&candidates, word, n);
+	dw_candidates_offer(&candidates, "all");
+	for (enum dw_wait_kind kind = 0; kind < DWELL_WAIT_KINDS; kind++)
+		dw_candidates_offer(&candidates, dw_wait_kind_name(kind));
+	return dw_candidates_unknown(&candidates, "kind of waiting", err);
+}
+
+int dw_option_waits(const char *value, void *into, struct dw_error *err)
+{
+	struct dw_waits_choice *c = into;
+	dw_wait_kinds set = 0;
+
+	for (const char *word = value; *word; word += *word == ',') {
+		size_t n = strcspn(word, ",");
+		enum dw_wait_kind kind = dw_wait_kind_find(word, n);
+
+		if (n == strlen("all") && !memcmp(word, "all", n))
+			set |= DWELL_WAITS_ALL;
+		else if (kind < DWELL_WAIT_KINDS)
+			set |= 1u << kind;
+		else
+			return unknown_wait(word, n, err);
+		word += n;
+	}
+	c->is_given = true;
+	c->left_out = DWELL_WAITS_ALL & ~set;
+	return 0;
 }
 
 int dw_option_my_code(const char *value, void *into, struct dw_error *err)

@@ -128,10 +128,20 @@ dw_option_fn dw_option_debuginfod_timeout;
 /* How long servers may be asked, in ms: 0 = not at all. */
 uint32_t dw_debuginfod_choice_ms(const struct dw_debuginfod_choice *c);
 
+/* Which waits count: option --waits. */
+struct dw_waits_choice {
+	bool is_given;
+	dw_wait_kinds left_out;
+};
+
+/* For a field `struct dw_waits_choice`: kinds, or "all". */
+dw_option_fn dw_option_waits;
+
 /* What part of a session a command shows: the same words for all commands that read one. */
 struct dw_filter_options {
 	struct dw_option_list processes, threads, modules, types;
 	uint64_t from_ns, to_ns; /* to_ns 0 = no end */
+	struct dw_waits_choice waits;
 };
 
 /* The same as words, borrowed. */
@@ -163,6 +173,12 @@ struct dw_filter_words dw_filter_options_words(const struct dw_filter_options *o
 		 dw_option_list,                                                               \
 		 at + offsetof(struct dw_filter_options, types),                               \
 		 "memory: only objects of this type"},                                         \
+		{"waits",                                                                      \
+		 0,                                                                            \
+		 "KIND,...",                                                                   \
+		 dw_option_waits,                                                              \
+		 at + offsetof(struct dw_filter_options, waits),                               \
+		 "kinds of waits that count, or all (not: idle, child, ready)"},               \
 		{"from",                                                                       \
 		 0,                                                                            \
 		 "TIME",                                                                       \

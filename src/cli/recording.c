@@ -199,7 +199,7 @@ void dw_recorded_summary(const char *path)
 {
 	const struct dw_my_code_options none = {0};
 	struct dw_session_range whole = {0};
-	struct dw_filter all = {.focus.hot_path = true};
+	struct dw_filter filter = {.waits_left_out = DWELL_WAITS_FOLDED, .focus.hot_path = true};
 	struct dw_profile p = DW_PROFILE_INIT;
 	struct dw_totals totals = {0};
 	struct dw_view view = {0};
@@ -215,7 +215,7 @@ void dw_recorded_summary(const char *path)
 	if (!rc)
 		rc = dw_my_code_apply(&none, !dw_profile_has_calls(&p), 0, &p, &request.folded,
 				      NULL);
-	rc = rc ? rc : dw_totals_compute(&p, &all, dw_view_parts(&dw_view_summary, &p), &totals);
+	rc = rc ? rc : dw_totals_compute(&p, &filter, dw_view_parts(&dw_view_summary, &p), &totals);
 	if (!rc)
 		request.debug_packages = packages = dw_hint_packages(&p, &totals);
 	if (!rc && !dw_view_open(&view, &dw_view_summary, &request)) {

@@ -4,6 +4,7 @@
 #include "base/out.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #define LISTED(name) &dw_format_##name,
@@ -45,7 +46,7 @@ void dw_format_address(struct dw_out *out, uint64_t n)
 	put_digits(out, digits, dw_digits_hex(n, digits));
 }
 
-enum { TOTALS_MAX = 24 };
+enum { TOTALS_MAX = 40 };
 
 /* Totals of what passed, by the keys of their columns. */
 struct totals {
@@ -116,6 +117,18 @@ static void add_totals_of_samples(struct totals *t, const struct dw_profile *p)
 	add_total(t, "samples_reported", t->of->all[DWELL_MEASURE_SAMPLES]);
 }
 
+/* How long what was waited for, what does not count, too: "waits_lock_time" ... */
+static void add_waits(struct totals *t)
+{
+	char key[DWELL_KEY_MAX_BYTES];
+
+	for (enum dw_wait_kind kind = 0; kind < DWELL_WAIT_KINDS; kind++)
+		if (t->of->waits[kind].ns) {
+			snprintf(key, sizeof key, "waits_%s_time", dw_wait_kind_name(kind));
+			add_total(t, key, t->of->waits[kind].ns);
+		}
+}
+
 void dw_format_facts(const struct dw_format_job *job,
 		     void (*fn)(const struct dw_format_fact *fact, struct dw_out *out),
 		     struct dw_out *out)
@@ -133,6 +146,7 @@ void dw_format_facts(const struct dw_format_job *job,
 		add_totals_of_samples(&totals, p);
 	else
 		add_columns(&totals, allocation_totals);
+	add_waits(&totals);
 	if (t->to_ns && !has_calls)
 		add_columns(&totals, range_totals);
 	if (t->to_ns) {

@@ -312,6 +312,25 @@ static bool has_column(const struct dw_format_job *job, enum dw_column column)
 	return *c == column;
 }
 
+/* Which waits are not in the numbers above. */
+static void put_left_out(const struct dw_totals *t, struct dw_out *out)
+{
+	bool any = false;
+
+	for (enum dw_wait_kind kind = 0; kind < DWELL_WAIT_KINDS; kind++) {
+		const uint64_t ns = t->waits[kind].ns;
+
+		if (!ns || !dw_wait_kinds_have(t->waits_left_out, kind))
+			continue;
+		dw_out_printf(out, "%s%s %.3f s",
+			      any ? ", " : "(waits that are left out: ", dw_wait_kind_name(kind),
+			      (double)ns / 1e9);
+		any = true;
+	}
+	if (any)
+		dw_out_puts(out, "; --waits=all counts them)\n");
+}
+
 /* What a reader must know of the numbers above. */
 static void write_footers(const struct dw_format_job *job, const struct layout *l,
 			  struct dw_out *out)
@@ -326,6 +345,7 @@ static void write_footers(const struct dw_format_job *job, const struct layout *
 		dw_out_puts(
 			out,
 			"(code of the system is part of what it was called by: --all-code shows it)\n");
+	put_left_out(t, out);
 	if (t->to_ns)
 		dw_out_printf(out, "(times from %.3f s to %.3f s: ranges snap to slices)\n",
 			      (double)t->from_ns / 1e9, (double)t->to_ns / 1e9);

@@ -13,6 +13,7 @@
 
 #include "base/vec.h"
 #include "model/amounts.h"
+#include "model/wait.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -147,6 +148,16 @@ struct dw_hot_rows {
 	struct dw_hot_row v[DWELL_HOT_MAX];
 };
 
+/* Waits of a kind, those that are left out, too. */
+struct dw_wait_total {
+	uint64_t ns;
+	uint32_t threads;
+	/* If asked for: the function where most of it is, the user's if it is known, and how much.
+	 * 0 = none is known. */
+	uint32_t function;
+	uint64_t function_ns;
+};
+
 struct dw_totals {
 	enum dw_measure main;	      /* by which rows are trimmed and left out: samples, elapsed
 					 time, bytes */
@@ -182,7 +193,9 @@ struct dw_totals {
 	DW_VEC(struct dw_slow_total) slow;
 	DW_VEC(struct dw_type_total) types;
 	struct dw_hot_rows hot[DWELL_HOT_LISTS];
-	DW_VEC(uint32_t) gcs; /* indices in the profile's allocations.gcs */
+	struct dw_wait_total waits[DWELL_WAIT_KINDS]; /* by kind */
+	dw_wait_kinds waits_left_out;		      /* of these nothing is in the other rows */
+	DW_VEC(uint32_t) gcs;			      /* indices in the profile's allocations.gcs */
 };
 
 /* Whether rows have @measure. */

@@ -6,6 +6,7 @@
 
 #include "analysis/disassembly.h"
 #include "analysis/totals.h"
+#include "analysis/wait-kinds.h"
 #include "base/cleanup.h"
 #include "record/managed-lines.h"
 #include "record/module-files.h"
@@ -285,7 +286,9 @@ static int count_and_write(const struct dw_profile *p, const struct dw_finish_op
 
 	if (rc)
 		return rc;
-	rc = dw_totals_compute(p, &filter, DWELL_TOTALS_ALL, &totals);
+	rc = dw_totals_compute(
+		p, &filter, DWELL_TOTALS_ALL | (dw_profile_has_calls(p) ? 0 : DWELL_TOTALS_WAITS),
+		&totals);
 	written = dw_session_finish_end(f, rc ? NULL : &totals, err);
 	dw_totals_release(&totals);
 	return rc ? rc : written;
@@ -305,6 +308,8 @@ int dw_finish(const struct dw_finish_options *options, struct dw_error *err)
 	if (!rc)
 		rc = name_profile(&p, options, err);
 	if (!rc)
+		rc = dw_complete_wait_kinds(&p);
+	if (!rc)
 		rc = choose_code(&p);
 	if (!rc)
 		rc = count_and_write(&p, options, err);
@@ -314,6 +319,11 @@ int dw_finish(const struct dw_finish_options *options, struct dw_error *err)
 	return rc;
 }
 
+static int complete_waits(struct dw_profile *p, struct dw_error *err)
+{
+	return dw_complete_wait_kinds(p) ? dw_error_set(err, -ENOMEM, "out of memory") : 0;
+}
+
 int dw_open_profile(const char *path, const struct dw_session_range *range, struct dw_profile *p,
 		    struct dw_error *err)
 {
@@ -321,7 +331,9 @@ int dw_open_profile(const char *path, const struct dw_session_range *range, stru
 	struct dw_session_info info = {0};
 	int rc = dw_session_load_summed(path, range, p, &info, err);
 
-	return rc || info.finished ? rc : name_profile(p, &options, err);
+	if (!rc && !info.finished)
+		rc = name_profile(p, &options, err);
+	return rc ? rc : complete_waits(p, err);
 }
 
 int dw_open_running(const char *path, struct dw_profile *p, bool *ret_finished,
@@ -332,5 +344,7 @@ int dw_open_running(const char *path, struct dw_profile *p, bool *ret_finished,
 	int rc = dw_session_load(path, p, &info, err);
 
 	*ret_finished = info.finished;
-	return rc || info.finished ? rc : name_profile(p, &options, err);
+	if (!rc && !info.finished)
+		rc = name_profile(p, &options, err);
+	return rc ? rc : complete_waits(p, err);
 }

@@ -302,7 +302,17 @@
 	" LEFT JOIN text f ON f.id = t.function" \
 	" ORDER BY t.begin_ns;"
 
+/* Waits beside samples, all kinds. */
+#define WAITS \
+	"CREATE TABLE wait (kind TEXT PRIMARY KEY, ns INTEGER, threads INTEGER);" \
+	"CREATE VIEW waits AS" \
+	" SELECT kind AS waits_for, ns AS wait_time," \
+	" 100.0 * ns / max(1, (SELECT sum(ns) FROM wait)) AS wait_time_percent," \
+	" threads AS number_of_threads FROM wait ORDER BY ns DESC;"
+
 static const char tables_sql[] = TABLES;
+
+static const char waits_sql[] = WAITS;
 
 static const char views_sql[] =
 	VIEW_FUNCTIONS VIEW_CALLTREE VIEW_CALLERS VIEW_STATEMENT VIEW_MODULES VIEW_LINES
@@ -321,12 +331,18 @@ const char dw_schema_start_sql[] =
 
 static void put_sql(struct dw_buf *b, const char *sql, dw_measures set);
 
+/* Whether waits were recorded beside samples. */
+static bool has_waits(dw_measures set)
+{
+	return !dw_measures_has(set, DWELL_MEASURE_CALLS) &&
+	       dw_measures_has(set, DWELL_MEASURE_BLOCKED);
+}
+
 /* Append what stands for the @n bytes at @name. */
 static void put_place(struct dw_buf *b, const char *name, size_t n, dw_measures set)
 {
 	const bool has_calls = dw_measures_has(set, DWELL_MEASURE_CALLS);
 	const bool has_objects = dw_measures_has(set, DWELL_MEASURE_OBJECTS);
-	const bool has_waits = !has_calls && dw_measures_has(set, DWELL_MEASURE_BLOCKED);
 	const bool has_total = dw_amount_table_needed(set);
 	const struct {
 		const char *name, *text;
@@ -342,11 +358,11 @@ static void put_place(struct dw_buf *b, const char *name, size_t n, dw_measures 
 		{"join", has_total ? TOTAL_JOIN : "", 0},
 		{"work join", has_total ? WORK_JOIN : "", 0},
 		{"deeper", has_calls ? "" : DEEPER, 0},
-		{"heavy", has_waits ? HEAVY_BLOCKED : HEAVY_INCLUSIVE, 0},
+		{"heavy", has_waits(set) ? HEAVY_BLOCKED : HEAVY_INCLUSIVE, 0},
 		{"more",
-		 has_waits     ? WAITS_MORE
-		 : has_objects ? ALLOCS_MORE
-			       : "",
+		 has_waits(set) ? WAITS_MORE
+		 : has_objects	? ALLOCS_MORE
+				: "",
 		 0},
 		{"work",
 		 has_calls     ? "Functions with Most Individual Work"
@@ -383,6 +399,8 @@ int dw_schema_make(struct dw_database *db, dw_measures set, struct dw_error *err
 	dw_auto(dw_buf) sql = DW_BUF_INIT;
 
 	dw_buf_puts(&sql, tables_sql);
+	if (has_waits(set))
+		dw_buf_puts(&sql, waits_sql);
 	if (has_objects)
 		dw_buf_puts(&sql, alloc_tables_sql);
 	put_sql(&sql, views_sql, set);

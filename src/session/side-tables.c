@@ -1,6 +1,6 @@
 /*
  * Tables of a finished session that stand beside those of rows; see tables.h: fact, text, and slow,
- * type and gc of sessions that have such.
+ * wait, type and gc of sessions that have such.
  */
 #include "session/tables.h"
 
@@ -137,6 +137,26 @@ int dw_slow_table_write(struct dw_database *db, const struct dw_profile *p,
 		if (dw_totals_values(totals, v[rows[i]].amounts)->inclusive < least_ns)
 			break;
 		rc = put_slow(db, st, p, &v[rows[i]], err);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+int dw_wait_table_write(struct dw_database *db, const struct dw_totals *totals,
+			struct dw_error *err)
+{
+	sqlite3_stmt *st = NULL;
+	int rc = dw_database_prepare(db, "INSERT INTO wait VALUES (?, ?, ?)", &st, err);
+
+	for (enum dw_wait_kind kind = 0; kind < DWELL_WAIT_KINDS && !rc; kind++) {
+		const struct dw_wait_total *w = &totals->waits[kind];
+
+		if (!w->ns)
+			continue;
+		sqlite3_bind_text(st, 1, dw_wait_kind_name(kind), -1, SQLITE_STATIC);
+		sqlite3_bind_int64(st, 2, (int64_t)w->ns);
+		sqlite3_bind_int64(st, 3, w->threads);
+		rc = dw_database_step(db, st, err);
 	}
 	sqlite3_finalize(st);
 	return rc;

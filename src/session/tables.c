@@ -480,6 +480,8 @@ static int put_totals(struct tables *t)
 		rc = put_ranked(t, &tables[i]);
 	if (!rc && t->has_calls)
 		rc = dw_slow_table_write(t->db, t->p, all, least_of_rows(t), t->err);
+	if (!rc && dw_totals_has_waits(all))
+		rc = dw_wait_table_write(t->db, all, t->err);
 	return rc ? rc : put_nodes(t);
 }
 

@@ -58,6 +58,10 @@ int dw_text_table_write(struct dw_database *db, const struct dw_strings *strings
 int dw_slow_table_write(struct dw_database *db, const struct dw_profile *p,
 			const struct dw_totals *totals, uint64_t least_ns, struct dw_error *err);
 
+/* Fill the table wait with the kinds that @totals have. 0 or a negative code. */
+int dw_wait_table_write(struct dw_database *db, const struct dw_totals *totals,
+			struct dw_error *err);
+
 /* Fill type and gc, and @amounts with what types have; note in @texts, by string id, which texts
  * they show. 0 or a negative code. */
 int dw_alloc_tables_write(struct dw_database *db, struct dw_amount_table *amounts,

@@ -48,6 +48,7 @@ static struct dw_filter_words words_of(const struct dw_reading *r)
 		.types_n = l[DWELL_FILTER_TYPE].words.n,
 		.from_ns = r->from_ns,
 		.to_ns = r->to_ns,
+		.waits_left_out = r->start->words->waits_left_out,
 	};
 }
 

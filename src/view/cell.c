@@ -497,10 +497,36 @@ static void gc_cell(const struct dw_view *v, const struct dw_gc *gc, enum dw_col
 	}
 }
 
+static void wait_cell(const struct dw_view *v, const struct dw_row *row, enum dw_column column,
+		      struct dw_cell *ret)
+{
+	const struct dw_totals *t = v->request.totals;
+	enum dw_wait_kind kind = (enum dw_wait_kind)(row->wait - t->waits);
+	uint64_t all = 0;
+
+	for (int i = 0; i < DWELL_WAIT_KINDS; i++)
+		all += t->waits[i].ns;
+	if (column == DWELL_COLUMN_WAIT_KIND)
+		set_text(ret, dw_wait_kind_name(kind));
+	else if (column == DWELL_COLUMN_WAIT_TIME)
+		set_number(ret, DWELL_CELL_DURATION_NS, row->wait->ns);
+	else if (column == DWELL_COLUMN_WAIT_PCT)
+		*ret = (struct dw_cell){.kind = DWELL_CELL_PERCENT,
+					.percent = 100.0 * (double)row->wait->ns / (double)all};
+	else if (column == DWELL_COLUMN_WAIT_THREADS)
+		set_number(ret, DWELL_CELL_COUNT, row->wait->threads);
+	else if (column == DWELL_COLUMN_WAIT_COUNTS)
+		set_text(ret, dw_wait_kinds_have(t->waits_left_out, kind) ? "no" : "yes");
+	else if (row->wait->function)
+		set_number(ret, DWELL_CELL_DURATION_NS, row->wait->function_ns);
+}
+
 static void event_cell(const struct dw_view *v, const struct dw_row *row, enum dw_column column,
 		       struct dw_cell *ret)
 {
-	if (column >= DWELL_COLUMN_GC_NUMBER && row->gc)
+	if (column >= DWELL_COLUMN_WAIT_KIND && row->wait)
+		wait_cell(v, row, column, ret);
+	else if (column >= DWELL_COLUMN_GC_NUMBER && row->gc)
 		gc_cell(v, row->gc, column, ret);
 	else if (column < DWELL_COLUMN_GC_NUMBER && row->slow)
 		slow_cell(row->slow, column, ret);

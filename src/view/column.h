@@ -176,7 +176,14 @@
 	DW_COLUMN_OF_ROW(X, GC_ADDED, "Pause Added", "Added", DURATION_NS)                         \
 	DW_COLUMN_OF_ROW(X, HEAP_BEFORE, "Heap Bytes Before", NULL, COUNT)                         \
 	DW_COLUMN_OF_ROW(X, HEAP_AFTER, "Heap Bytes After", NULL, COUNT)                           \
-	DW_COLUMN_OF_ROW(X, PROMOTED, "Promoted Bytes", NULL, COUNT)
+	DW_COLUMN_OF_ROW(X, PROMOTED, "Promoted Bytes", NULL, COUNT)                               \
+	/* Kinds of waiting. */                                                                    \
+	DW_COLUMN_OF_ROW(X, WAIT_KIND, "Waits For", NULL, TEXT)                                    \
+	DW_COLUMN_OF_ROW(X, WAIT_TIME, "Wait Time", NULL, DURATION_NS)                             \
+	DW_COLUMN_OF_ROW(X, WAIT_PCT, "Wait Time %", "Wait %", PERCENT)                            \
+	DW_COLUMN_OF_ROW(X, WAIT_THREADS, "Number of Threads", "Threads", COUNT)                   \
+	DW_COLUMN_OF_ROW(X, WAIT_COUNTS, "Counts In Reports", "Counts", TEXT)                      \
+	DW_COLUMN_OF_ROW(X, WAIT_MOST, "Wait Time of Function", "Most Of It", DURATION_NS)
 
 #define DW_COLUMN_NAME(name, ...) DWELL_COLUMN_##name,
 enum dw_column {

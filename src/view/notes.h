@@ -44,7 +44,24 @@ enum dw_note_kind {
 	S(CPU, "CPU time: {0t} in the program")                                                                        \
 	S(CPU_KERNEL, ", {0t} in the kernel")                                                                          \
 	S(NOT_SAMPLED, " (not sampled)")                                                                               \
-	S(BLOCKED, "Blocked: {0t}, all threads together")                                                              \
+	S(WAITS, "Waiting, all threads together")                                                                      \
+	/* What for, in the order of enum dw_wait_kind. */                                                             \
+	S(WAITS_OTHER, "{0t} otherwise")                                                                               \
+	S(WAITS_LOCK, "{0t} for locks")                                                                                \
+	S(WAITS_CONDITION, "{0t} for other threads")                                                                   \
+	S(WAITS_DISK, "{0t} for files and disks")                                                                      \
+	S(WAITS_SOCKET, "{0t} for sockets")                                                                            \
+	S(WAITS_PIPE, "{0t} for pipes")                                                                                \
+	S(WAITS_SLEEP, "{0t} asleep")                                                                                  \
+	S(WAITS_TIMER, "{0t} for timers")                                                                              \
+	S(WAITS_COLLECTION, "{0t} for garbage collections")                                                            \
+	S(WAITS_IO, "{0t} for input and output")                                                                       \
+	S(WAITS_IDLE, "{0t} for work to do")                                                                           \
+	S(WAITS_CHILD, "{0t} for processes or threads to end")                                                         \
+	S(WAITS_READY, "{0t} for a processor")                                                                         \
+	S(WAITS_MOST, ", most in {0f}")                                                                                \
+	S(WAITS_MORE, "{0t} for other things (dwell report {0@} waits)")                                               \
+	S(WAITS_LEFT_OUT, "Not in what follows: waiting for {0l} (--waits=all counts it).")                            \
 	S(CHOSEN_FOR_ONE,                                                                                              \
 	  "{0l} has little code of its own: measured with {1l} (--module chooses otherwise).")                         \
 	S(CHOSEN_FOR_MORE,                                                                                             \
@@ -302,6 +319,7 @@ struct dw_notes {
 	DW_VEC(struct dw_note) rows;
 	struct dw_buf scratch;	/* of the row at hand */
 	struct dw_buf nameless; /* names of modules, for a note */
+	struct dw_buf left_out; /* likewise of kinds of waits */
 	int failed;		/* -ENOMEM: some are missing */
 };
 
@@ -333,6 +351,14 @@ int64_t dw_notes_fact(const struct dw_notes *t, const char *key, int64_t otherwi
 /* The text under @key, NULL when the session does not say. */
 const char *dw_notes_word(const struct dw_notes *t, const char *key);
 
+/* Behind the first @most rows of @section. */
+static inline size_t dw_notes_end(const struct dw_notes *t, enum dw_section section, size_t most)
+{
+	size_t begin = t->end[section - 1], end = t->end[section];
+
+	return end - begin > most ? begin + most : end;
+}
+
 /* Row @i of the view, until the next one. */
 struct dw_row dw_notes_row(struct dw_notes *t, size_t i);
 
@@ -350,6 +376,9 @@ void dw_notes_end_size(struct dw_notes *t);
 
 /* The hot path. */
 void dw_notes_path(struct dw_notes *t);
+
+/* What was waited for, with @says_left_out which kinds are in nothing else. */
+void dw_notes_waits(struct dw_notes *t, bool says_left_out);
 
 /* What is said of samples and waits. */
 void dw_notes_samples(struct dw_notes *t);

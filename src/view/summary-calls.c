@@ -18,6 +18,9 @@ enum {
 	EXTERNAL_MIN_PCT = 20,
 	UNCOVERED_MIN_PCT = 2,
 	UNUSUAL = 2, /* times the mean */
+	WAITS_MIN_PCT = 1,
+	FUNCTIONS_MAX = 5, /* in notes */
+	SLOWEST_MAX = 3,   /* likewise */
 };
 
 /* Functions, whatever number of processes they were called in. */
@@ -97,6 +100,10 @@ static void add_time(struct dw_notes *t)
 	if (known + all / 10000 + AROUND_MIN_NS < v[DWELL_MEASURE_ELAPSED])
 		add_part(t, v[DWELL_MEASURE_ELAPSED] - known, all, DWELL_SAYS_AROUND_SWITCHES);
 	add_part(t, v[DWELL_MEASURE_OVERHEAD], all, DWELL_SAYS_IN_PROBES);
+	/* What had no processor is told above. */
+	if (v[DWELL_MEASURE_BLOCKED] >
+	    t->totals->waits[DWELL_WAIT_READY].ns + all / 100 * WAITS_MIN_PCT)
+		dw_notes_waits(t, false);
 }
 
 /* "2,692,537 calls, 455 ns each", or "200 calls in 2 processes, 455 ns"; "at most 30 ns each" where
@@ -130,7 +137,7 @@ static void add_functions(struct dw_notes *t)
 
 	if (i < t->end[DWELL_SECTION_FUNCTIONS])
 		dw_note(t, HEADING, CALLED);
-	for (; i < t->end[DWELL_SECTION_FUNCTIONS]; i++) {
+	for (; i < dw_notes_end(t, DWELL_SECTION_FUNCTIONS, FUNCTIONS_MAX); i++) {
 		struct dw_row row = dw_notes_row(t, i);
 		double elapsed =
 			dw_share(dw_measured_get(&row.measured, DWELL_MEASURE_ELAPSED, true), all);
@@ -279,11 +286,11 @@ static void add_slow_calls(struct dw_notes *t)
 	struct {
 		size_t row;
 		const struct dw_slow_total *call;
-	} found[DWELL_HOT_MAX], one;
+	} found[FUNCTIONS_MAX], one;
 	size_t n = 0, at;
 
 	for (size_t i = t->end[DWELL_SECTION_PATH];
-	     i < t->end[DWELL_SECTION_FUNCTIONS] && n < DWELL_HOT_MAX; i++) {
+	     i < dw_notes_end(t, DWELL_SECTION_FUNCTIONS, FUNCTIONS_MAX); i++) {
 		struct dw_row row = dw_notes_row(t, i);
 
 		one.row = i;
@@ -298,7 +305,7 @@ static void add_slow_calls(struct dw_notes *t)
 	}
 	if (n)
 		dw_note(t, HEADING, SLOWEST);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n && i < SLOWEST_MAX; i++)
 		add_slow_call(t, found[i].row, found[i].call);
 }
 

@@ -11,6 +11,8 @@ enum {
 	FEW_SAMPLES = 100,
 	NAMELESS_PCT = 5, /* of samples in code without names, to say so */
 	MANY_PROCESSES = 10,
+	WORKING_MAX = 5, /* functions in notes */
+	WAITING_MAX = 3,
 };
 
 /* "1,984 samples of page-faults, one each 100": how they came, where that is not as usual. */
@@ -139,9 +141,7 @@ static void add_head(struct dw_notes *t)
 			    dw_notes_fact(t, "samples_discarded_32bit", 0);
 
 	add_cpu(t);
-	if (dw_totals_has_waits(t->totals))
-		dw_note(t, SAYS, BLOCKED, .n = {t->totals->all[DWELL_MEASURE_BLOCKED]});
-	else
+	if (!dw_totals_has_waits(t->totals))
 		add_few(t);
 	add_sampler(t);
 	add_unseen(t);
@@ -168,7 +168,7 @@ static void add_functions(struct dw_notes *t)
 
 	if (i < end && all[DWELL_MEASURE_SAMPLES])
 		dw_note(t, HEADING, WORKING);
-	for (; i < t->end[DWELL_SECTION_FUNCTIONS]; i++) {
+	for (; i < dw_notes_end(t, DWELL_SECTION_FUNCTIONS, WORKING_MAX); i++) {
 		struct dw_row row = dw_notes_row(t, i);
 
 		if (!row.values.exclusive)
@@ -176,6 +176,7 @@ static void add_functions(struct dw_notes *t)
 		add_function(t, i, &row, dw_share(row.values.exclusive, all[t->totals->main]));
 	}
 	i = t->end[DWELL_SECTION_TYPES_BY_OLD];
+	end = dw_notes_end(t, DWELL_SECTION_WAITING, WAITING_MAX);
 	if (i < end)
 		dw_note(t, HEADING, WAITING);
 	for (; i < end; i++) {
@@ -190,6 +191,7 @@ void dw_notes_samples(struct dw_notes *t)
 {
 	add_size(t);
 	add_head(t);
+	dw_notes_waits(t, true);
 	dw_notes_path(t);
 	add_functions(t);
 }

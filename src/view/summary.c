@@ -256,6 +256,7 @@ void dw_notes_release(struct dw_notes *t)
 	dw_vec_release(&t->rows);
 	dw_buf_release(&t->scratch);
 	dw_buf_release(&t->nameless);
+	dw_buf_release(&t->left_out);
 }
 
 static const enum dw_column columns[] = {
@@ -267,7 +268,7 @@ const struct dw_view_ops dw_view_summary = {
 	.help = "the hot path and the functions that do most of the work",
 	.parts = DWELL_TOTALS_NODES | DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_TASKS |
 		 DWELL_TOTALS_SLOWEST | DWELL_TOTALS_EXTERNAL | DWELL_TOTALS_TYPES |
-		 DWELL_TOTALS_GCS | DWELL_TOTALS_HOT,
+		 DWELL_TOTALS_GCS | DWELL_TOTALS_HOT | DWELL_TOTALS_WAITS,
 	.columns = columns,
 	.defaults = columns,
 	.is_of_my_code = true,

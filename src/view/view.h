@@ -87,7 +87,8 @@ struct dw_row {
 	const struct dw_call_slow *slow; /* slowest: the activation */
 	uint32_t processes;		 /* summary: that have the function, 0 = not known */
 	const struct dw_gc *gc;		 /* gc */
-	uint32_t class_of;		 /* type id: what DWELL_NAME_CLASS names */
+	const struct dw_wait_total *wait; /* waits; its kind is its place among all */
+	uint32_t class_of;		  /* type id: what DWELL_NAME_CLASS names */
 };
 
 struct dw_cell {
@@ -186,6 +187,7 @@ extern const struct dw_view_ops dw_view_instructions;
 extern const struct dw_view_ops dw_view_annotated; /* instructions of one function */
 extern const struct dw_view_ops dw_view_processes;
 extern const struct dw_view_ops dw_view_threads;
+extern const struct dw_view_ops dw_view_waits;
 extern const struct dw_view_ops dw_view_slowest;
 extern const struct dw_view_ops dw_view_allocations;
 extern const struct dw_view_ops dw_view_lifetime;

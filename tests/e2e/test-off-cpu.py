@@ -13,6 +13,7 @@ from harness import DEFAULT_SECONDS, cases, expect, require, rows_of
 LONG = {"wait_asleep", "wait_for_lock", "wait_for_pipe", "wait_for_child"}
 SHARE, SLACK_MS = 0.05, 12  # of two looks, when others use the machine
 FACTOR = "2"
+KINDS = "lock,pipe,sleep,child,disk,condition,idle,io,other"  # all that is blocked
 
 
 def refusal(context, run):
@@ -70,7 +71,7 @@ RUNS = ("launched", "attached", "launched-refused", "attached-refused")
 def test_truth(context, case):
     run, level = case.rsplit("-", 1)
     truth = record(context, run, level, "sleep,lock,pipe,child,spin")
-    report = context.report("functions", "--by", "process")
+    report = context.report("functions", "--by", "process", "--waits", KINDS)
     for name in LONG:
         expect_between(blocked_ms(report, name), [truth[name]], name)
     expect_between(blocked_ms(report, "spin"), [], "what only works")
@@ -136,24 +137,76 @@ def test_frame_pointers_behind_stubs(context, run):
     expect(blocked_ms(report, "call_by_pointer"), 0, "what has returned")
 
 
+def waits_of(context, *words):
+    """Milliseconds by kind."""
+    return {row["waits_for"]: row["wait_time"] / 1e6 for row in context.report("waits", *words)["rows"]}
+
+
+def record_target(context, run, target, *words):
+    """Record a target that tells its truth as lines "NAME MICROSECONDS": milliseconds by name."""
+    done = context.run(*refusal(context, run), context.dwell, "sample", "-q", "--off-cpu", "-o", "run.dwell",
+                       "--", context.target(target), *words)
+    expect((done.returncode, done.stderr), (0, ""), "status and errors")
+    return {name: int(us) / 1e3 for name, us in (line.split() for line in done.stdout.splitlines())}
+
+
+@cases("launched", "launched-refused")
+def test_kinds(context, run):
+    """Each wait is of the kind that it is, and where it is; what is left out is in no other view."""
+    truth = record_target(context, run, "wait-kinds", "2")
+    expect(len(truth), 8, "kinds of the target")
+    got = waits_of(context)
+    for kind, ms in truth.items():
+        require(abs(got.get(kind, 0) - ms) <= 0.02 * ms + SLACK_MS, f"{kind}: {got.get(kind)} ms of {ms:.1f}")
+    strange = sum(ms for kind, ms in got.items() if kind not in truth and kind != "ready")
+    require(strange < 0.03 * sum(truth.values()) + SLACK_MS, f"of no kind: {strange:.1f} ms of {got}")
+    for kind, function in ("lock", "wait_for_locks"), ("socket", "wait_for_sockets"), ("sleep", "wait_asleep"):
+        row = next(row for row in context.report("waits")["rows"] if row["waits_for"] == kind)
+        expect((row["function_name"], row["counts_in_reports"]), (function, "yes"), kind)
+    report = context.report("functions")
+    expect(blocked_ms(report, "wait_for_ends"), 0, "what waits for ends of others")
+    require(blocked_ms(report, "wait_for_pipes") > 0.9 * truth["pipe"], "what waits for pipes")
+    only = context.report("functions", "--waits", "child,pipe")
+    expect(blocked_ms(only, "wait_for_locks"), 0, "locks, which were not asked for")
+    require(blocked_ms(only, "wait_for_ends") > 0.9 * truth["child"], "ends, which were")
+    total = context.report("functions", "--waits", "all")["session"]["inclusive_blocked_time"]
+    expect(sum(row["wait_time"] for row in context.report("waits")["rows"]), total, "all kinds")
+    db = sqlite3.connect(context.path("run.dwell"))
+    expect(dict(db.execute("SELECT waits_for, wait_time FROM waits")),
+           {row["waits_for"]: row["wait_time"] for row in context.report("waits")["rows"]}, "SQL")
+
+
+@cases("launched", "launched-refused")
+def test_ready(context, run):
+    """Who has no processor is ready, not blocked: also after a wait."""
+    truth = record_target(context, run, "ready")
+    require(truth["ready"] > 1000, f"ready for {truth['ready']} ms")
+    got = waits_of(context)
+    require(abs(got["ready"] - truth["ready"]) < 0.05 * truth["ready"] + SLACK_MS,
+            f"ready {got['ready']:.1f} ms of {truth['ready']:.1f}")
+    naps = blocked_ms(context.report("functions"), "nap")
+    require(abs(naps - truth["nap"]) < 0.1 * truth["nap"] + SLACK_MS, f"naps {naps:.1f} ms of {truth['nap']:.1f}")
+
+
 def test_views_agree(context):
     """Every view adds up to the same blocked time, in SQL and in exports, too."""
     record(context, "launched", "O2", "sleep,lock,child,short")
-    session = context.report("summary")["session"]
+    everything = "--waits", "all"
+    session = context.report("summary", *everything)["session"]
     total = session["inclusive_blocked_time"]
     require(total > 1e9, f"blocked time {total}")
     for view in "functions", "lines", "instructions", "threads", "processes", "calltree":
-        rows = context.report(view)["rows"]
+        rows = context.report(view, *everything)["rows"]
         expect(sum(row["exclusive_blocked_time"] for row in rows), total, view)
     db = sqlite3.connect(context.path("run.dwell"))
     for view in "functions", "threads", "processes":
         expect(db.execute(f"SELECT sum(exclusive_blocked_time) FROM {view}").fetchone()[0], total,
                f"{view} in SQL")
     done = context.run(context.dwell, "export", "run.dwell", "--to", "folded", "--values",
-                       "blocked")
+                       "blocked", *everything)
     expect(sum(int(line.split()[-1]) for line in done.stdout.splitlines()), total, "folded stacks")
     half = session["duration_ns"] // 2
-    parts = [context.report("functions", *words)["session"]["inclusive_blocked_time"]
+    parts = [context.report("functions", *everything, *words)["session"]["inclusive_blocked_time"]
              for words in (("--to", f"{half}ns"), ("--from", f"{half}ns"))]
     require(abs(sum(parts) - total) < 1e6, f"halves {parts} of {total}")
 

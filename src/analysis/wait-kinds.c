@@ -1,0 +1,265 @@
+/* Kinds of waiting; see wait-kinds.h. Stacks are looked at once each. */
+#include "analysis/wait-kinds.h"
+
+#include "analysis/just-my-code.h"
+#include "base/cleanup.h"
+#include "base/map.h"
+#include "model/measure.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { FRAMES_MAX = 16 }; /* of a stack that are looked at: runtimes wait less deep in functions */
+
+/* What the functions of a stack say, from the innermost frame on. */
+struct saying {
+	enum dw_wait_kind kind;
+	bool is_known;
+	bool is_past_system; /* all further frames are called by the user's code */
+};
+
+int dw_wait_namer_init(struct dw_wait_namer *n, const struct dw_profile *p)
+{
+	*n = (struct dw_wait_namer){.profile = p};
+	n->is_system = calloc(dw_modules_count(&p->modules) + 1ul, sizeof *n->is_system);
+	if (!n->is_system)
+		return -ENOMEM;
+	for (uint32_t id = 1; id <= dw_modules_count(&p->modules); id++)
+		n->is_system[id] = dw_is_system_module(p, id);
+	return 0;
+}
+
+void dw_wait_namer_release(struct dw_wait_namer *n)
+{
+	free(n->is_system);
+	*n = (struct dw_wait_namer){0};
+}
+
+static bool is_system(const struct dw_wait_namer *n, uint32_t frame)
+{
+	const struct dw_frame *f = dw_frames_get(&n->profile->frames, frame);
+
+	return f && f->module <= dw_modules_count(&n->profile->modules) && n->is_system[f->module];
+}
+
+/* Take in what the function @id says, in code of the system or not. Whether all is known by it. */
+static bool take_function(const struct dw_wait_namer *n, uint32_t id, bool in_system,
+			  struct saying *s)
+{
+	const struct dw_function *f = dw_functions_get(&n->profile->functions, id);
+	const char *name = f ? dw_strings_get(&n->profile->strings, f->name) : "";
+	enum dw_wait_kind kind;
+
+	if (dw_wait_kind_of_function(name, false, &kind)) {
+		s->kind = kind;
+		s->is_known = true;
+		return true;
+	}
+	/* Of functions of the C library that call one another the outermost tells most. */
+	if (in_system && !s->is_past_system && dw_wait_kind_of_function(name, true, &kind)) {
+		s->kind = kind;
+		s->is_known = true;
+	}
+	return false;
+}
+
+static bool take_frame(const struct dw_wait_namer *n, uint32_t frame, struct saying *s)
+{
+	bool in_system = is_system(n, frame), is_all = false;
+	uint32_t chain_n;
+	const struct dw_location *chain = dw_locations_get(&n->profile->locations, frame, &chain_n);
+
+	s->is_past_system |= !in_system;
+	for (uint32_t i = 0; i < chain_n && !is_all; i++)
+		is_all = take_function(n, chain[i].function, in_system, s);
+	return is_all;
+}
+
+static struct saying ask_stack(const struct dw_wait_namer *n, uint32_t stack)
+{
+	const struct dw_stack *at;
+	struct saying s = {0};
+
+	for (int i = 0; i < FRAMES_MAX && (at = dw_stacks_get(&n->profile->stacks, stack)); i++) {
+		if (take_frame(n, at->frame, &s))
+			break;
+		stack = at->parent;
+	}
+	return s;
+}
+
+enum dw_wait_kind dw_wait_kind_of_node(const struct dw_wait_namer *n, uint32_t id)
+{
+	const struct dw_call_node *at;
+	struct saying s = {0};
+
+	for (int i = 0; i < FRAMES_MAX && (at = dw_calls_get(&n->profile->calls, id)); i++) {
+		if (take_frame(n, at->entry, &s))
+			break;
+		id = at->parent < id ? at->parent : 0;
+	}
+	return s.kind;
+}
+
+/* The outermost function of @frame if it is called by its caller, the innermost of inlined ones. */
+static uint32_t function_at(const struct dw_profile *p, uint32_t frame)
+{
+	uint32_t n;
+	const struct dw_location *chain = dw_locations_get(&p->locations, frame, &n);
+
+	return n ? chain[0].function : 0;
+}
+
+uint32_t dw_waiting_function(const struct dw_wait_namer *n, uint32_t stack, uint32_t node)
+{
+	const struct dw_profile *p = n->profile;
+	const struct dw_call_node *call;
+	const struct dw_stack *at;
+	uint32_t last = 0;
+
+	while ((at = dw_stacks_get(&p->stacks, stack))) {
+		last = function_at(p, at->frame) ? function_at(p, at->frame) : last;
+		if (last && !is_system(n, at->frame))
+			return last;
+		stack = at->parent;
+	}
+	while ((call = dw_calls_get(&p->calls, node))) {
+		last = function_at(p, call->entry) ? function_at(p, call->entry) : last;
+		if (last && !is_system(n, call->entry))
+			return last;
+		node = call->parent < node ? call->parent : 0;
+	}
+	return last;
+}
+
+/* What @was becomes by what functions say. The kernel's word on a descriptor stands. */
+static enum dw_wait_kind combine(enum dw_wait_kind was, const struct saying *s)
+{
+	if (!s->is_known || was == DWELL_WAIT_READY)
+		return was;
+	if (was == DWELL_WAIT_OTHER || s->kind == DWELL_WAIT_COLLECTION)
+		return s->kind;
+	if (was == DWELL_WAIT_CONDITION &&
+	    (s->kind == DWELL_WAIT_LOCK || s->kind == DWELL_WAIT_CHILD))
+		return s->kind;
+	return was == DWELL_WAIT_IDLE && s->kind == DWELL_WAIT_SOCKET ? s->kind : was;
+}
+
+static int complete_by_names(struct dw_profile *p)
+{
+	size_t n = dw_stacks_count(&p->stacks) + 1ul;
+	dw_auto_free struct saying *by_stack = calloc(n, sizeof *by_stack);
+	dw_auto_free bool *is_asked = calloc(n, sizeof *is_asked);
+	struct dw_wait_namer namer;
+	int rc = dw_wait_namer_init(&namer, p);
+
+	if (!by_stack || !is_asked)
+		rc = -ENOMEM;
+	for (size_t i = 0; i < p->extras.rows.n && !rc; i++) {
+		struct dw_extra *x = &p->extras.rows.v[i];
+
+		if (x->measure != DWELL_MEASURE_BLOCKED || x->stack >= n)
+			continue;
+		if (!is_asked[x->stack])
+			by_stack[x->stack] = ask_stack(&namer, x->stack);
+		is_asked[x->stack] = true;
+		x->kind = combine(x->kind, &by_stack[x->stack]);
+	}
+	dw_wait_namer_release(&namer);
+	return rc;
+}
+
+/* What thread waits at a place in all. */
+struct place {
+	uint32_t thread;
+	uint64_t ns;
+};
+
+struct places {
+	DW_VEC(struct place) rows;
+	struct dw_map index; /* thread << 32 | place -> index in rows + 1 */
+};
+
+static uint64_t key_of(const struct dw_wait_at *w)
+{
+	return (uint64_t)w->thread << 32 | w->place;
+}
+
+/* Whether @w may be where a thread of a pool is at home: one that is not its process's first. */
+static bool may_be_home(const struct dw_profile *p, const struct dw_wait_at *w)
+{
+	const struct dw_thread *th = dw_threads_get(&p->threads, w->thread);
+	const struct dw_process *of = th ? dw_processes_get(&p->processes, th->process) : NULL;
+
+	return of && of->pid != th->tid &&
+	       (w->kind == DWELL_WAIT_CONDITION || w->kind == DWELL_WAIT_IDLE);
+}
+
+static int add_place(struct places *t, const struct dw_wait_at *w)
+{
+	uint32_t at = dw_map_get(&t->index, key_of(w));
+
+	if (!at) {
+		if (dw_vec_push(&t->rows, (struct place){.thread = w->thread}) ||
+		    dw_map_put(&t->index, key_of(w), (uint32_t)t->rows.n))
+			return -ENOMEM;
+		at = (uint32_t)t->rows.n;
+	}
+	t->rows.v[at - 1].ns += w->ns;
+	return 0;
+}
+
+int dw_find_idle_threads(const struct dw_profile *p, struct dw_wait_at *v, size_t n)
+{
+	dw_auto_free uint32_t *home = calloc(dw_threads_count(&p->threads) + 1ul, sizeof *home);
+	struct places t = {0};
+	int rc = home ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !rc; i++)
+		if (may_be_home(p, &v[i]))
+			rc = add_place(&t, &v[i]);
+	for (uint32_t i = 0; i < t.rows.n && !rc; i++) {
+		uint32_t *at = &home[t.rows.v[i].thread];
+
+		if (!*at || t.rows.v[i].ns > t.rows.v[*at - 1].ns)
+			*at = i + 1;
+	}
+	for (size_t i = 0; i < n && !rc; i++)
+		if (may_be_home(p, &v[i]) &&
+		    dw_map_get(&t.index, key_of(&v[i])) == home[v[i].thread])
+			v[i].kind = DWELL_WAIT_IDLE;
+	dw_vec_release(&t.rows);
+	dw_map_release(&t.index);
+	return rc;
+}
+
+static int complete_by_threads(struct dw_profile *p)
+{
+	size_t n = p->extras.rows.n;
+	dw_auto_free struct dw_wait_at *waits = calloc(n, sizeof *waits);
+	int rc;
+
+	if (!waits)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		const struct dw_extra *x = &p->extras.rows.v[i];
+		bool is_wait = x->measure == DWELL_MEASURE_BLOCKED;
+
+		waits[i] = (struct dw_wait_at){.thread = x->thread,
+					       .place = x->stack,
+					       .kind = is_wait ? x->kind : DWELL_WAIT_OTHER,
+					       .ns = x->n};
+	}
+	rc = dw_find_idle_threads(p, waits, n);
+	for (size_t i = 0; i < n && !rc; i++)
+		if (p->extras.rows.v[i].measure == DWELL_MEASURE_BLOCKED)
+			p->extras.rows.v[i].kind = waits[i].kind;
+	return rc;
+}
+
+int dw_complete_wait_kinds(struct dw_profile *p)
+{
+	int rc = p->extras.rows.n ? complete_by_names(p) : 0;
+
+	return rc || !p->extras.rows.n ? rc : complete_by_threads(p);
+}

@@ -1,0 +1,51 @@
+/*
+ * What threads wait for, as far as it shows in a whole profile: by the names of the functions that
+ * wait, and by what a thread does the rest of its time.
+ */
+#pragma once
+
+#include "model/profile.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Complete the kinds of the waits of @p, a profile that was loaded with its symbols and not changed
+ * since: futexes are locks, ends of threads or conditions by the functions of the C library or a
+ * runtime above them, and the condition that a thread of a pool waits for most is where it is idle.
+ * Waits that were recorded without a kind get one by their functions alone. To do so again changes
+ * nothing. 0 or -ENOMEM.
+ */
+int dw_complete_wait_kinds(struct dw_profile *p);
+
+/* How long a thread waited at a place, a number that is its own. */
+struct dw_wait_at {
+	uint32_t thread, place;
+	enum dw_wait_kind kind;
+	uint64_t ns;
+};
+
+/* Of @n waits at @v, those of threads of a pool become idle at the place where such a thread waits
+ * most for a condition, unless it waits longer in an event loop. 0 or -ENOMEM. */
+int dw_find_idle_threads(const struct dw_profile *p, struct dw_wait_at *v, size_t n);
+
+/* Names of functions as kinds of waiting. */
+struct dw_wait_namer {
+	const struct dw_profile *profile; /* borrowed */
+	bool *is_system;		  /* by module id */
+};
+
+/* Begin with @p. 0 or -ENOMEM, to be released in either case. */
+int dw_wait_namer_init(struct dw_wait_namer *n, const struct dw_profile *p);
+
+/* What a thread waits for in the call node @id, by it and its callers: DWELL_WAIT_OTHER if these do
+ * not tell. */
+enum dw_wait_kind dw_wait_kind_of_node(const struct dw_wait_namer *n, uint32_t id);
+
+/* The innermost function of @stack, or of the call node @node, that is not the system's; where all
+ * are, the outermost of its last part. 0 = none is known. */
+uint32_t dw_waiting_function(const struct dw_wait_namer *n, uint32_t stack, uint32_t node);
+
+/* Free everything. */
+void dw_wait_namer_release(struct dw_wait_namer *n);
