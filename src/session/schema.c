@@ -303,8 +303,8 @@
 	" ORDER BY t.begin_ns;"
 
 /* Waits beside samples, all kinds. */
-#define WAITS \
-	"CREATE TABLE wait (kind TEXT PRIMARY KEY, ns INTEGER, threads INTEGER);" \
+#define WAITS_TABLE "CREATE TABLE wait (kind TEXT PRIMARY KEY, ns INTEGER, threads INTEGER);"
+#define VIEW_WAITS \
 	"CREATE VIEW waits AS" \
 	" SELECT kind AS waits_for, ns AS wait_time," \
 	" 100.0 * ns / max(1, (SELECT sum(ns) FROM wait)) AS wait_time_percent," \
@@ -312,7 +312,9 @@
 
 static const char tables_sql[] = TABLES;
 
-static const char waits_sql[] = WAITS;
+static const char waits_table_sql[] = WAITS_TABLE;
+
+static const char waits_view_sql[] = VIEW_WAITS;
 
 static const char views_sql[] =
 	VIEW_FUNCTIONS VIEW_CALLTREE VIEW_CALLERS VIEW_STATEMENT VIEW_MODULES VIEW_LINES
@@ -400,10 +402,12 @@ int dw_schema_make(struct dw_database *db, dw_measures set, struct dw_error *err
 
 	dw_buf_puts(&sql, tables_sql);
 	if (has_waits(set))
-		dw_buf_puts(&sql, waits_sql);
+		dw_buf_puts(&sql, waits_table_sql);
 	if (has_objects)
 		dw_buf_puts(&sql, alloc_tables_sql);
 	put_sql(&sql, views_sql, set);
+	if (has_waits(set))
+		dw_buf_puts(&sql, waits_view_sql);
 	if (has_objects)
 		put_sql(&sql, alloc_views_sql, set);
 	return sql.failed ? dw_error_set(err, -ENOMEM, "no memory to finish the session")

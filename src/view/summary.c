@@ -15,7 +15,7 @@
 
 enum {
 	TYPE_LISTS = 3,
-	PATH_ROWS_MAX = 10, /* of the hot path, in notes */
+	PATH_ROWS_MAX = 8, /* of the hot path, in notes */
 	PATH_HEAD_ROWS = 3, /* of a longer one before the gap: its end matters most */
 };
 
