@@ -44,6 +44,8 @@ enum dw_note_kind {
 	S(CPU, "CPU time: {0t} in the program")                                                                        \
 	S(CPU_KERNEL, ", {0t} in the kernel")                                                                          \
 	S(NOT_SAMPLED, " (not sampled)")                                                                               \
+	S(MOSTLY_WAITING,                                                                                              \
+	  "It had a processor for {0%} of the time: record with --off-cpu to see what it waits for.")                  \
 	S(WAITS, "Waiting, all threads together")                                                                      \
 	/* What for, in the order of enum dw_wait_kind. */                                                             \
 	S(WAITS_OTHER, "{0t} otherwise")                                                                               \

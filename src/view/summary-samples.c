@@ -11,6 +11,7 @@ enum {
 	FEW_SAMPLES = 100,
 	NAMELESS_PCT = 5, /* of samples in code without names, to say so */
 	MANY_PROCESSES = 10,
+	BUSY_PCT = 50, /* of the time, to say nothing of waits */
 	WORKING_MAX = 5, /* functions in notes */
 	WAITING_MAX = 3,
 };
@@ -45,6 +46,19 @@ static void add_cpu(struct dw_notes *t)
 	dw_note(t, MORE, CPU_KERNEL, .n = {kernel});
 	if (dw_notes_fact(t, "kernel_sampled", 0) <= 0)
 		dw_note(t, MORE, NOT_SAMPLED);
+}
+
+/* Where there is little to sample the answer lies elsewhere. */
+static void add_mostly_waiting(struct dw_notes *t)
+{
+	int64_t user = dw_notes_fact(t, "user_cpu_ns", -1);
+	int64_t kernel = dw_notes_fact(t, "kernel_cpu_ns", -1);
+	int64_t duration = dw_notes_fact(t, "duration_ns", 0);
+
+	if (user < 0 || kernel < 0 || duration <= 0 || (user + kernel) / BUSY_PCT >= duration / 100)
+		return;
+	dw_note(t, SAYS, MOSTLY_WAITING,
+		.share = {dw_share((uint64_t)(user + kernel), (uint64_t)duration)});
 }
 
 static bool is_sampler(const struct dw_notes *t, const char *name)
@@ -141,8 +155,10 @@ static void add_head(struct dw_notes *t)
 			    dw_notes_fact(t, "samples_discarded_32bit", 0);
 
 	add_cpu(t);
-	if (!dw_totals_has_waits(t->totals))
+	if (!dw_totals_has_waits(t->totals)) {
 		add_few(t);
+		add_mostly_waiting(t);
+	}
 	add_sampler(t);
 	add_unseen(t);
 	dw_notes_facts(t, DWELL_SAYS_SAMPLES_LOST, DWELL_SAYS_THROTTLED);
