@@ -10,11 +10,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { LIMITED_N = 4 };
+enum { LIMITED_N = 5 };
 
 /* The measures that are limited: the first two are at least what is a row's own. */
 static const enum dw_measure limited[LIMITED_N] = {DWELL_MEASURE_ELAPSED, DWELL_MEASURE_APPLICATION,
-						   DWELL_MEASURE_DELIMITED, DWELL_MEASURE_BLOCKED};
+						   DWELL_MEASURE_DELIMITED, DWELL_MEASURE_BLOCKED,
+						   DWELL_MEASURE_WORK};
 
 static void limit(uint64_t v[LIMITED_N], const uint64_t most[LIMITED_N])
 {
@@ -55,6 +56,7 @@ static int set_limited(struct dw_amounts *a, uint32_t row, uint64_t v[LIMITED_N]
 	rare[a->place[DWELL_MEASURE_APPLICATION]].inclusive = v[0] - v[1];
 	rare[a->place[DWELL_MEASURE_DELIMITED]].inclusive = v[0] - v[2];
 	rare[a->place[DWELL_MEASURE_BLOCKED]].inclusive = v[3];
+	rare[a->place[DWELL_MEASURE_WORK]].inclusive = v[0] > v[4] ? v[0] - v[4] : 0;
 	return 0;
 }
 
@@ -126,7 +128,7 @@ static int limit_edges(const struct dw_flat *f)
 static int limit_all(struct dw_flat *f, const struct dw_call_values *all)
 {
 	const uint64_t most[LIMITED_N] = {all->elapsed_ns, all->application_ns, all->delimited_ns,
-					  all->blocked_ns};
+					  all->blocked_ns, all->elapsed_ns - all->left_out_ns};
 	int rc = limit_rows(f, &f->functions, most);
 
 	rc |= limit_rows(f, &f->modules, most);

@@ -130,6 +130,9 @@ struct dw_call_values dw_call_nodes_values(const struct dw_call_nodes *t, uint32
 		return (struct dw_call_values){.calls = sum.calls};
 	if (t->filter->delimited_intervals)
 		sum.application_ns = sum.delimited_ns;
+	if (t->state[id] & DWELL_CALL_LEFT_OUT)
+		/* Estimates may have more of it. */
+		sum.left_out_ns = sum.blocked_ns < sum.elapsed_ns ? sum.blocked_ns : sum.elapsed_ns;
 	return sum;
 }
 
@@ -143,12 +146,10 @@ static bool counts(const struct dw_call_nodes *t, const struct dw_call_node *nod
 	return node->entry && module < t->filter->modules_n && t->filter->modules[module];
 }
 
-/* What a node with the values @own adds to its thread: an overflow node its calls, since its time
- * is in estimated and truncated nodes. Of those a filter by module knows too little, then it is the
- * other way round. */
-static void add_to_thread(struct dw_call_nodes *t, const struct dw_call_node *node,
-			  const struct dw_call_values *own)
+void dw_call_nodes_add_to_thread(struct dw_call_nodes *t, uint32_t id,
+				 const struct dw_call_values *own)
 {
+	const struct dw_call_node *node = dw_call_nodes_get(t, id);
 	const uint32_t shares = DWELL_CALL_ESTIMATED | DWELL_CALL_TRUNCATED;
 	struct dw_call_values time = *own;
 
@@ -168,7 +169,21 @@ static bool is_nothing(const struct dw_call_values *v)
 	return !memcmp(v, &nothing, sizeof nothing);
 }
 
-static void select_nodes(struct dw_call_nodes *t)
+/* Who asked the system for nothing was taken off the processor. */
+static int note_wait(struct dw_call_nodes *t, uint32_t id, const struct dw_call_values *own)
+{
+	const struct dw_call_node *node = dw_call_nodes_get(t, id);
+	bool is_taken = !own->io_calls && !own->blocking_calls;
+	struct dw_wait_at wait = {.thread = node->thread,
+				  .place = id,
+				  .kind = is_taken ? DWELL_WAIT_READY : DWELL_WAIT_OTHER,
+				  .ns = own->blocked_ns};
+
+	t->has_system_calls |= !is_taken;
+	return node->flags & DWELL_CALL_INCLUSIVE ? 0 : dw_vec_push(&t->waits, wait);
+}
+
+static int select_nodes(struct dw_call_nodes *t)
 {
 	for (uint32_t id = 1; id < t->n; id++) {
 		const struct dw_call_node *node = dw_call_nodes_get(t, id);
@@ -180,10 +195,13 @@ static void select_nodes(struct dw_call_nodes *t)
 		if (counts(t, node))
 			t->state[id] |= DWELL_CALL_COUNTS;
 		own = dw_call_nodes_values(t, id);
-		add_to_thread(t, node, &own);
+		dw_call_nodes_add_to_thread(t, id, &own);
 		if (t->state[id] & DWELL_CALL_COUNTS && !is_nothing(&own))
 			t->state[id] |= DWELL_CALL_PRESENT;
+		if (own.blocked_ns && note_wait(t, id, &own))
+			return -ENOMEM;
 	}
+	return 0;
 }
 
 static int allocate(struct dw_call_nodes *t)
@@ -209,8 +227,7 @@ int dw_call_nodes_init(struct dw_call_nodes *t, const struct dw_profile *p,
 	    sort_deltas(t) || dw_slices_init(&t->slices, &p->calls, filter))
 		return -ENOMEM;
 	sort_threads(t);
-	select_nodes(t);
-	return 0;
+	return select_nodes(t);
 }
 
 void dw_call_nodes_release(struct dw_call_nodes *t)
@@ -222,6 +239,7 @@ void dw_call_nodes_release(struct dw_call_nodes *t)
 	dw_lanes_release(&t->lanes);
 	free(t->group);
 	free(t->sums);
+	dw_vec_release(&t->waits);
 	free(t->begin);
 	free(t->order);
 	*t = (struct dw_call_nodes){0};

@@ -17,7 +17,6 @@
 
 #include "analysis/hot-rows.h"
 #include "analysis/tree.h"
-#include "analysis/wait-totals.h"
 #include "base/map.h"
 
 #include <errno.h>
@@ -304,6 +303,7 @@ static int sum_all(const struct dw_call_nodes *t, unsigned parts, struct dw_tota
 	if (put_sum(ret, &sum) == UINT32_MAX)
 		return -ENOMEM;
 	dw_amounts_pop(&ret->amounts, ret->all);
+	ret->waits_left_out = t->filter->waits_left_out;
 	/* Single calls are chosen by the very range that was asked for, and know one rule. */
 	if (parts != DWELL_TOTALS_SLOWEST) {
 		ret->from_ns = t->slices.from_ns;
@@ -356,58 +356,6 @@ static int count_paths(const struct dw_call_nodes *t, unsigned parts, struct dw_
 	if (!rc && parts & DWELL_TOTALS_NODES)
 		rc = build_tree(&tree, ret);
 	dw_call_tree_release(&tree);
-	return rc;
-}
-
-struct call_waits {
-	DW_VEC(struct dw_wait_at) rows;
-};
-
-/* Waits of nodes that count, by kind: what was off the processor of its own accord. */
-static int list_waits(const struct dw_call_nodes *t, const struct dw_wait_namer *namer,
-		      struct call_waits *ret)
-{
-	const uint32_t beside = DWELL_CALL_INCLUSIVE | DWELL_CALL_ESTIMATED | DWELL_CALL_TRUNCATED;
-
-	for (uint32_t id = 1; id < t->n; id++) {
-		const struct dw_call_node *node = dw_call_nodes_get(t, id);
-		struct dw_wait_at wait = {.thread = node->thread, .place = id};
-		struct dw_call_values own;
-
-		if (!(t->state[id] & DWELL_CALL_PRESENT) || node->flags & beside)
-			continue;
-		own = dw_call_nodes_values(t, id);
-		wait.ns = own.blocked_ns;
-		if (!wait.ns)
-			continue;
-		wait.kind = dw_wait_kind_of_node(namer, id);
-		/* Who asked the system for nothing was taken off the processor. */
-		if (wait.kind == DWELL_WAIT_OTHER && !own.io_calls && !own.blocking_calls)
-			wait.kind = DWELL_WAIT_READY;
-		if (dw_vec_push(&ret->rows, wait))
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static int add_waits(const struct dw_call_nodes *t, struct dw_totals *ret)
-{
-	struct dw_wait_totals totals;
-	struct call_waits waits = {0};
-	int rc = dw_wait_totals_init(&totals, t->profile, true, ret->waits);
-
-	if (!rc)
-		rc = list_waits(t, &totals.namer, &waits);
-	if (!rc)
-		rc = dw_find_idle_threads(t->profile, waits.rows.v, waits.rows.n);
-	for (size_t i = 0; i < waits.rows.n && !rc; i++) {
-		const struct dw_wait_at *w = &waits.rows.v[i];
-
-		rc = dw_wait_totals_add(&totals, w->kind, w->ns, w->thread, 0, w->place);
-	}
-	dw_wait_totals_end(&totals);
-	dw_wait_totals_release(&totals);
-	dw_vec_release(&waits.rows);
 	return rc;
 }
 
@@ -512,6 +460,8 @@ int dw_call_totals_compute(const struct dw_profile *p, const struct dw_filter *f
 
 	if (!rc)
 		rc = dw_call_nodes_init(&nodes, p, filter, &row_keys);
+	if (!rc && (filter->waits_left_out || parts & DWELL_TOTALS_WAITS))
+		rc = dw_call_waits_find(&nodes);
 	if (!rc)
 		rc = sum_all(&nodes, parts, ret);
 	if (!rc)
@@ -525,7 +475,7 @@ int dw_call_totals_compute(const struct dw_profile *p, const struct dw_filter *f
 	if (!rc && parts & DWELL_TOTALS_EXTERNAL)
 		rc = find_external(&nodes, ret);
 	if (!rc && parts & DWELL_TOTALS_WAITS)
-		rc = add_waits(&nodes, ret);
+		rc = dw_call_waits_sum(&nodes, ret->waits);
 	dw_call_nodes_release(&nodes);
 	dw_row_keys_release(&row_keys);
 	return rc;

@@ -15,6 +15,7 @@
 #include "analysis/lanes.h"
 #include "analysis/row-keys.h"
 #include "analysis/totals.h"
+#include "analysis/wait-kinds.h"
 #include "model/profile.h"
 
 #include <stdbool.h>
@@ -24,6 +25,7 @@ enum dw_call_state {
 	DWELL_CALL_SELECTED = 1, /* its thread and process pass */
 	DWELL_CALL_COUNTS = 2,	 /* its module passes too: its values count */
 	DWELL_CALL_PRESENT = 4,	 /* it has values that count */
+	DWELL_CALL_LEFT_OUT = 8, /* its waits do not count */
 };
 
 struct dw_call_nodes {
@@ -41,6 +43,9 @@ struct dw_call_nodes {
 	uint32_t *group;	     /* threads of one lane and one name are a root row: its index
 				      * in row_keys->roots */
 	struct dw_call_values *sums; /* of all that counts */
+	/* Nodes that waited, by id; their kinds stand once dw_call_waits_find() has been there. */
+	DW_VEC(struct dw_wait_at) waits;
+	bool has_system_calls; /* some that counts made one */
 	/* Thread ids by lane: order[begin[lane]] .. order[begin[lane + 1]] */
 	uint32_t *begin, *order;
 };
@@ -56,6 +61,19 @@ struct dw_call_values dw_call_nodes_values(const struct dw_call_nodes *t, uint32
 
 /* How often control came to the statement @id, which passes the filter, in its range of time. */
 uint64_t dw_call_nodes_arrivals(const struct dw_call_nodes *t, uint32_t id);
+
+/* Add what node @id has of @own to its thread: an overflow node its calls, since its time is in
+ * estimated and truncated nodes. Of those a filter by module knows too little, then it is the other
+ * way round. */
+void dw_call_nodes_add_to_thread(struct dw_call_nodes *t, uint32_t id,
+				 const struct dw_call_values *own);
+
+/* Find what the nodes in t->waits waited for, and mark those whose waits the filter leaves out. 0
+ * or -ENOMEM. */
+int dw_call_waits_find(struct dw_call_nodes *t);
+
+/* Add up all waits by kind, with where most of each was. 0 or -ENOMEM. */
+int dw_call_waits_sum(const struct dw_call_nodes *t, struct dw_wait_total *ret);
 
 /* Free everything. */
 void dw_call_nodes_release(struct dw_call_nodes *t);

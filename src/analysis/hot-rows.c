@@ -17,20 +17,25 @@ struct search {
 	enum dw_measure by;
 };
 
-static const struct dw_values *key_of(const struct search *s, size_t row)
+static struct dw_values key_of(const struct search *s, size_t row)
 {
 	const struct dw_totals *t = s->totals;
 	uint32_t amounts = s->of_types ? t->types.v[row].amounts : t->functions.v[row].amounts;
+	struct dw_values values = {0};
 
-	return dw_amounts_common(&t->amounts, amounts, s->by);
+	if (s->by != DWELL_MEASURE_WORK)
+		return *dw_amounts_common(&t->amounts, amounts, s->by);
+	dw_amounts_derived(&t->amounts, amounts, s->by, false, &values.inclusive);
+	dw_amounts_derived(&t->amounts, amounts, s->by, true, &values.exclusive);
+	return values;
 }
 
 /* Whether @a has more of its own than @b. Equal ones stay as they came. */
-static bool is_before(const struct dw_values *a, const struct dw_values *b)
+static bool is_before(struct dw_values a, struct dw_values b)
 {
-	if (a->exclusive != b->exclusive)
-		return a->exclusive > b->exclusive;
-	return a->inclusive > b->inclusive;
+	if (a.exclusive != b.exclusive)
+		return a.exclusive > b.exclusive;
+	return a.inclusive > b.inclusive;
 }
 
 /* Put @row where it belongs, if that is among the first. */
@@ -50,7 +55,7 @@ static void insert(const struct search *s, uint32_t row, struct dw_hot_rows *ret
 void dw_hot_rows_find(struct dw_totals *t)
 {
 	const enum dw_measure by[DWELL_HOT_LISTS] = {
-		[DWELL_HOT_WORK] = t->main,
+		[DWELL_HOT_WORK] = dw_totals_work(t),
 		[DWELL_HOT_WAITS] = DWELL_MEASURE_BLOCKED,
 		[DWELL_HOT_TYPES_BYTES] = DWELL_MEASURE_BYTES,
 		[DWELL_HOT_TYPES_OBJECTS] = DWELL_MEASURE_OBJECTS,
@@ -65,7 +70,7 @@ void dw_hot_rows_find(struct dw_totals *t)
 		if (list == DWELL_HOT_WAITS && !dw_totals_has_waits(t))
 			continue;
 		for (uint32_t i = 0; i < n; i++)
-			if (list == DWELL_HOT_WORK || key_of(&s, i)->exclusive)
+			if (list == DWELL_HOT_WORK || key_of(&s, i).exclusive)
 				insert(&s, i, &t->hot[list]);
 	}
 }

@@ -64,11 +64,6 @@ int dw_prune_nodes(const struct dw_totals *t, const struct dw_prune_options *opt
 	return 0;
 }
 
-static uint64_t weight(const struct dw_totals *t, uint32_t node)
-{
-	return dw_totals_node_weight(t, node).inclusive;
-}
-
 /* The heaviest child of each node, by node; UINT32_MAX = none. The heaviest root goes to *@root.
  * Paths that were not drawn are none that could be followed. */
 static uint32_t *find_heaviest(const struct dw_totals *t, uint32_t *root)
@@ -83,7 +78,8 @@ static uint32_t *find_heaviest(const struct dw_totals *t, uint32_t *root)
 		best[i] = UINT32_MAX;
 		if (t->nodes.v[i].function == (uint32_t)DWELL_FUNCTION_TRUNCATED)
 			continue;
-		if (*slot == UINT32_MAX || weight(t, (uint32_t)i) > weight(t, *slot))
+		if (*slot == UINT32_MAX ||
+		    dw_totals_node_work(t, (uint32_t)i) > dw_totals_node_work(t, *slot))
 			*slot = (uint32_t)i;
 	}
 	return best;
@@ -96,9 +92,9 @@ int dw_hot_path_find(const struct dw_totals *t, struct dw_hot_path *ret)
 	int rc = heaviest ? 0 : -ENOMEM;
 
 	*ret = (struct dw_hot_path){0};
-	while (!rc && at != UINT32_MAX && weight(t, at) * 2 >= parent) {
+	while (!rc && at != UINT32_MAX && dw_totals_node_work(t, at) * 2 >= parent) {
 		rc = dw_vec_push(&ret->nodes, at);
-		parent = weight(t, at);
+		parent = dw_totals_node_work(t, at);
 		at = heaviest[at];
 	}
 	free(heaviest);

@@ -140,8 +140,7 @@ static void leave_out(struct builder *g)
 	uint32_t end = (uint32_t)out->nodes.n, kept = g->first, heaviest = g->first;
 
 	for (uint32_t i = g->first; i < end; i++)
-		if (dw_totals_node_weight(out, i).inclusive >
-		    dw_totals_node_weight(out, heaviest).inclusive)
+		if (dw_totals_node_work(out, i) > dw_totals_node_work(out, heaviest))
 			heaviest = i;
 	for (uint32_t i = g->first; i < end; i++) {
 		/* The next block starts at an index that this group may have had. */

@@ -73,7 +73,7 @@ enum dw_measure dw_measures_lead(dw_measures set, bool waited)
 static const dw_measures told =
 	BIT(OUTER_CALLS) | BIT(MEASURED) | BIT(OBJECTS_ALIVE) | BIT(BYTES_ALIVE) | BIT(DRAWS);
 
-const dw_measures dw_derived_measures = BITS(CALLS, MEASURED) | BITS(APPLICATION, DELIMITED) |
+const dw_measures dw_derived_measures = BITS(CALLS, MEASURED) | BITS(APPLICATION, WORK) |
 					BIT(OBJECTS_ALIVE) | BIT(BYTES_ALIVE) | BIT(DRAWS);
 
 /* Of sessions of calls and of objects: what few rows have. */
@@ -223,6 +223,7 @@ void dw_amount_of_calls(const struct dw_amounts *a, const struct dw_call_values 
 	clear_rare(a, ret);
 	set(a, ret, DWELL_MEASURE_APPLICATION, v->elapsed_ns - v->application_ns);
 	set(a, ret, DWELL_MEASURE_DELIMITED, v->elapsed_ns - v->delimited_ns);
+	set(a, ret, DWELL_MEASURE_WORK, v->left_out_ns);
 	set(a, ret, DWELL_MEASURE_BLOCKED, v->blocked_ns);
 	set(a, ret, DWELL_MEASURE_OS_CPU, v->os_cpu_ns);
 	set(a, ret, DWELL_MEASURE_SWITCHES, v->switches);
@@ -410,6 +411,7 @@ bool dw_amounts_derived(const struct dw_amounts *a, size_t row, enum dw_measure 
 		return true;
 	case DWELL_MEASURE_APPLICATION:
 	case DWELL_MEASURE_DELIMITED:
+	case DWELL_MEASURE_WORK:
 		less = dw_amounts_pair(a, row, measure);
 		if (!less)
 			return false;

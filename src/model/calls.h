@@ -30,6 +30,7 @@ struct dw_call_values {
 	uint64_t switches;
 	uint64_t io_calls;
 	uint64_t blocking_calls;
+	uint64_t left_out_ns; /* blocked, in waits that a filter leaves out; not stored */
 };
 
 /* Add @more to @sum. */
@@ -41,6 +42,7 @@ static inline void dw_call_values_add(struct dw_call_values *sum, const struct d
 	sum->delimited_ns += more->delimited_ns;
 	sum->overhead_ns += more->overhead_ns;
 	sum->blocked_ns += more->blocked_ns;
+	sum->left_out_ns += more->left_out_ns;
 	sum->os_cpu_ns += more->os_cpu_ns;
 	sum->switches += more->switches;
 	sum->io_calls += more->io_calls;

@@ -24,6 +24,7 @@ enum dw_measure {
 	DWELL_MEASURE_ELAPSED,
 	DWELL_MEASURE_APPLICATION,
 	DWELL_MEASURE_DELIMITED, /* the same by the classic rule: only probes end intervals */
+	DWELL_MEASURE_WORK,	 /* without waits that do not count (model/wait.h) */
 	DWELL_MEASURE_OS_CPU,	 /* in system calls that count */
 	DWELL_MEASURE_SWITCHES,
 	DWELL_MEASURE_IO_CALLS,

@@ -230,6 +230,22 @@ static inline struct dw_values dw_totals_node_weight(const struct dw_totals *t, 
 				  dw_totals_go_by_waits(t) ? DWELL_MEASURE_BLOCKED : t->main);
 }
 
+/* How heavy @node, an index, is on the hot path: what the program did there, without waits that do
+ * not count. */
+static inline uint64_t dw_totals_node_work(const struct dw_totals *t, size_t node)
+{
+	const struct dw_values *left_out =
+		dw_amounts_pair(&t->node_amounts, node, DWELL_MEASURE_WORK);
+
+	return dw_totals_node_weight(t, node).inclusive - (left_out ? left_out->inclusive : 0);
+}
+
+/* The measure of what the program did: of calls without waits that do not count. */
+static inline enum dw_measure dw_totals_work(const struct dw_totals *t)
+{
+	return dw_totals_has(t, DWELL_MEASURE_WORK) ? DWELL_MEASURE_WORK : t->main;
+}
+
 /* Rows stand lane by lane: the first one of @lane or a later one in @rows, a vector with .lane. */
 #define dw_lane_first(rows, of)                                     \
 	({                                                          \

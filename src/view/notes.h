@@ -58,12 +58,12 @@ enum dw_note_kind {
 	S(WAITS_TIMER, "{0t} for timers")                                                                              \
 	S(WAITS_COLLECTION, "{0t} for garbage collections")                                                            \
 	S(WAITS_IO, "{0t} for input and output")                                                                       \
-	S(WAITS_IDLE, "{0t} idle, with nothing to do")                                                                           \
+	S(WAITS_IDLE, "{0t} idle, with nothing to do")                                                                 \
 	S(WAITS_CHILD, "{0t} for processes or threads to end")                                                         \
 	S(WAITS_READY, "{0t} for a processor")                                                                         \
 	S(WAITS_MOST, ", most in {0f}")                                                                                \
 	S(WAITS_MORE, "{0t} for other things (dwell report {0@} waits)")                                               \
-	S(WAITS_LEFT_OUT, "Not in what follows: {0l} (--waits=all counts all).")                                      \
+	S(WAITS_LEFT_OUT, "Not in what follows: {0l} (--waits=all counts all).")                                       \
 	S(CHOSEN_FOR_ONE,                                                                                              \
 	  "{0l} has little code of its own: measured with {1l} (--module chooses otherwise).")                         \
 	S(CHOSEN_FOR_MORE,                                                                                             \

@@ -103,7 +103,7 @@ static void add_time(struct dw_notes *t)
 	/* What had no processor is told above. */
 	if (v[DWELL_MEASURE_BLOCKED] >
 	    t->totals->waits[DWELL_WAIT_READY].ns + all / 100 * WAITS_MIN_PCT)
-		dw_notes_waits(t, false);
+		dw_notes_waits(t, true);
 }
 
 /* "2,692,537 calls, 455 ns each", or "200 calls in 2 processes, 455 ns"; "at most 30 ns each" where
@@ -132,22 +132,21 @@ static void describe_calls(struct dw_notes *t, const struct dw_row *row)
 /* The functions with most time of their own, each with the program's and the system's part. */
 static void add_functions(struct dw_notes *t)
 {
-	uint64_t all = t->totals->all[DWELL_MEASURE_ELAPSED];
+	uint64_t all = t->totals->all[DWELL_MEASURE_WORK];
 	size_t i = t->end[DWELL_SECTION_PATH];
 
 	if (i < t->end[DWELL_SECTION_FUNCTIONS])
 		dw_note(t, HEADING, CALLED);
 	for (; i < dw_notes_end(t, DWELL_SECTION_FUNCTIONS, FUNCTIONS_MAX); i++) {
 		struct dw_row row = dw_notes_row(t, i);
-		double elapsed =
-			dw_share(dw_measured_get(&row.measured, DWELL_MEASURE_ELAPSED, true), all);
+		uint64_t work = dw_measured_get(&row.measured, DWELL_MEASURE_WORK, true);
 		double program = dw_share(
 			dw_measured_get(&row.measured, DWELL_MEASURE_APPLICATION, true), all);
 
-		if (!row.values.exclusive)
+		if (!work)
 			break;
 		dw_note(t, RANKED, NONE, .row = (uint32_t)i, .shares = 2,
-			.share = {elapsed, program});
+			.share = {dw_share(work, all), program});
 		if (row.function != (uint32_t)DWELL_FUNCTION_ROOT)
 			describe_calls(t, &row);
 		else if (row.processes > 1)

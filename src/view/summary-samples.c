@@ -11,7 +11,7 @@ enum {
 	FEW_SAMPLES = 100,
 	NAMELESS_PCT = 5, /* of samples in code without names, to say so */
 	MANY_PROCESSES = 10,
-	BUSY_PCT = 50, /* of the time, to say nothing of waits */
+	BUSY_PCT = 50,	 /* of the time, to say nothing of waits */
 	WORKING_MAX = 5, /* functions in notes */
 	WAITING_MAX = 3,
 };

@@ -15,7 +15,7 @@
 
 enum {
 	TYPE_LISTS = 3,
-	PATH_ROWS_MAX = 8, /* of the hot path, in notes */
+	PATH_ROWS_MAX = 8,  /* of the hot path, in notes */
 	PATH_HEAD_ROWS = 3, /* of a longer one before the gap: its end matters most */
 };
 
@@ -170,7 +170,8 @@ void dw_notes_path(struct dw_notes *t)
 	};
 	enum dw_method method = dw_profile_method(t->profile);
 	bool waits = dw_totals_go_by_waits(t->totals);
-	uint64_t all = t->totals->all[t->totals->main];
+	enum dw_measure work = dw_totals_work(t->totals);
+	uint64_t all = t->totals->all[work];
 	unsigned shares = method == DWELL_METHOD_SAMPLING ? 1 : 2;
 	size_t n = t->end[DWELL_SECTION_PATH], left_out = n > PATH_ROWS_MAX ? n - PATH_ROWS_MAX : 0;
 
@@ -184,9 +185,10 @@ void dw_notes_path(struct dw_notes *t)
 		if (left_out && depth == PATH_HEAD_ROWS)
 			dw_note(t, GAP, GAP, .n = {PATH_HEAD_ROWS, left_out}, .shares = shares);
 		dw_note(t, PATH, NONE, .row = (uint32_t)i, .n = {depth}, .shares = shares,
-			.share = {waits ? dw_share(ns, t->totals->all[DWELL_MEASURE_BLOCKED])
-					: dw_share(row.values.inclusive, all),
-				  dw_share(row.values.exclusive, all)});
+			.share = {
+				waits ? dw_share(ns, t->totals->all[DWELL_MEASURE_BLOCKED])
+				      : dw_share(dw_measured_get(&row.measured, work, false), all),
+				dw_share(dw_measured_get(&row.measured, work, true), all)});
 	}
 }
 
