@@ -183,7 +183,7 @@
 	DW_COLUMN_OF_ROW(X, WAIT_PCT, "Wait Time %", "Wait %", PERCENT)                            \
 	DW_COLUMN_OF_ROW(X, WAIT_THREADS, "Number of Threads", "Threads", COUNT)                   \
 	DW_COLUMN_OF_ROW(X, WAIT_COUNTS, "Counts In Reports", "Counts", TEXT)                      \
-	DW_COLUMN_OF_ROW(X, WAIT_MOST, "Wait Time of Function", "Most Of It", DURATION_NS)
+	DW_COLUMN_OF_ROW(X, WAIT_MOST, "Function Wait Time", "Most Of It", DURATION_NS)
 
 #define DW_COLUMN_NAME(name, ...) DWELL_COLUMN_##name,
 enum dw_column {

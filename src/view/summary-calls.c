@@ -285,11 +285,11 @@ static void add_slow_calls(struct dw_notes *t)
 	struct {
 		size_t row;
 		const struct dw_slow_total *call;
-	} found[FUNCTIONS_MAX], one;
+	} found[DWELL_HOT_MAX], one;
 	size_t n = 0, at;
 
 	for (size_t i = t->end[DWELL_SECTION_PATH];
-	     i < dw_notes_end(t, DWELL_SECTION_FUNCTIONS, FUNCTIONS_MAX); i++) {
+	     i < t->end[DWELL_SECTION_FUNCTIONS] && n < DWELL_HOT_MAX; i++) {
 		struct dw_row row = dw_notes_row(t, i);
 
 		one.row = i;
