@@ -117,7 +117,7 @@ def test_views_are_reports(context, name):
             terminal.until(lambda: re.match(r"\d+ of|nothing", terminal.status()) and
                            re.search(r"Name|Command|Instruction|GC Reason|Call Path", terminal.text()), f"rows of {tab}")
             expect(command_of(terminal)[3], tab, "view of the command")
-            if tab in ("gc", "lifetime", "slowest", "processes", "threads", "instructions"):
+            if tab in ("gc", "lifetime", "slowest", "waits", "processes", "threads", "instructions"):
                 continue  # other columns: golden tables have them
             if tab in ("calltree", "allocations"):
                 unfold_all(terminal)
