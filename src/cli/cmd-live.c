@@ -380,7 +380,8 @@ static int put_view(const struct live *l, const struct dw_view_ops *ops,
 static int put_views(const struct live *l, const struct dw_profile *p, struct dw_out *out)
 {
 	uint64_t end = end_of(p);
-	struct dw_filter filter = {.focus = {.hot_path = true}};
+	struct dw_filter filter = {.waits_left_out = DWELL_WAITS_FOLDED,
+				   .focus = {.hot_path = true}};
 	struct dw_totals totals = {0};
 	struct dw_view_request request = {.profile = p, .totals = &totals};
 	size_t rows = ROWS_PLAIN;
