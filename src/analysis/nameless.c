@@ -5,6 +5,13 @@
 
 enum { WORTH_PCT = 5 };
 
+static uint64_t work_of(const struct dw_totals *t, const struct dw_function_total *row)
+{
+	const struct dw_measured m = dw_totals_measured(t, row->amounts);
+
+	return dw_measured_get(&m, dw_totals_work(t), true);
+}
+
 /* Add up by module what nameless functions of files have. */
 static void add_up(const struct dw_profile *p, const struct dw_totals *t, uint64_t *sums)
 {
@@ -13,7 +20,7 @@ static void add_up(const struct dw_profile *p, const struct dw_totals *t, uint64
 		const struct dw_module *m = f ? dw_modules_get(&p->modules, f->module) : NULL;
 
 		if (m && m->kind == DWELL_MODULE_FILE && f->flags & DWELL_FUNCTION_NO_SYMBOL)
-			sums[f->module] += dw_totals_values(t, row->amounts)->exclusive;
+			sums[f->module] += work_of(t, row);
 	}
 }
 
@@ -32,7 +39,7 @@ void dw_nameless_find(const struct dw_profile *p, const struct dw_totals *t,
 		      struct dw_nameless *ret)
 {
 	uint32_t n = dw_modules_count(&p->modules), id;
-	uint64_t *sums = calloc((size_t)n + 1, sizeof *sums), all = t->all[t->main];
+	uint64_t *sums = calloc((size_t)n + 1, sizeof *sums), all = t->all[dw_totals_work(t)];
 
 	*ret = (struct dw_nameless){0};
 	if (!sums)

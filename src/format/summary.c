@@ -14,6 +14,7 @@ enum {
 	SHARE_COLUMNS = 12, /* "  12.34 % ", and a blank behind the bar */
 	TIME_COLUMNS = 10,  /* "  123.4 ms" */
 	INDENT_MAX = 24,
+	BAR_COLUMNS = 10,
 };
 
 struct printer {
@@ -140,9 +141,8 @@ static bool has_row(const struct dw_note *note)
 void dw_summary_write(const struct dw_format_job *job, struct dw_out *out,
 		      struct dw_summary_marks *marks)
 {
-	bool is_memory = dw_profile_method(job->view->request.profile) == DWELL_METHOD_MEMORY;
 	size_t width = job->width ? job->width : WIDTH_DEFAULT;
-	struct printer p = {.job = job, .out = out, .bar = is_memory ? 10 : 20};
+	struct printer p = {.job = job, .out = out, .bar = BAR_COLUMNS};
 	struct dw_notes notes;
 	int rc = dw_notes_make(job->view, &notes);
 

@@ -45,7 +45,7 @@ enum dw_note_kind {
 	S(CPU_KERNEL, ", {0t} in the kernel")                                                                          \
 	S(NOT_SAMPLED, " (not sampled)")                                                                               \
 	S(MOSTLY_WAITING,                                                                                              \
-	  "It had a processor for {0%} of the time: record with --off-cpu to see what it waits for.")                  \
+	  "It used {0%} of one processor: record with --off-cpu to see what it waits for.")                            \
 	S(WAITS, "Waiting, all threads together")                                                                      \
 	/* What for, in the order of enum dw_wait_kind. */                                                             \
 	S(WAITS_OTHER, "{0t} otherwise")                                                                               \
@@ -63,7 +63,8 @@ enum dw_note_kind {
 	S(WAITS_READY, "{0t} for a processor")                                                                         \
 	S(WAITS_MOST, ", most in {0f}")                                                                                \
 	S(WAITS_MORE, "{0t} for other things (dwell report {0@} waits)")                                               \
-	S(WAITS_LEFT_OUT, "Not in what follows: {0l} (--waits=all counts all).")                                       \
+	S(WAITS_LEFT_OUT, " *")                                                                                        \
+	S(WAITS_LEFT_OUT_MEANS, "* in no number below (dwell report {0@} --waits=all has it)")                         \
 	S(CHOSEN_FOR_ONE,                                                                                              \
 	  "{0l} has little code of its own: measured with {1l} (--module chooses otherwise).")                         \
 	S(CHOSEN_FOR_MORE,                                                                                             \
@@ -113,8 +114,9 @@ enum dw_note_kind {
 	S(DISCARDED, "{0c sample} discarded: the program was not running then.")                                       \
 	/* The hot path, and functions. */                                                                             \
 	S(PATH, "Hot path")                                                                                            \
-	S(PATH_OF_WAITS, "Hot path: blocked time")                                                                     \
-	S(PATH_OF_CALLS, "Hot path: time with callees, and of its own")                                                \
+	S(PATH_OF_TIME, "Hot path: 100 % is {0t} of processor time")                                                   \
+	S(PATH_OF_WAITS, "Hot path of waits: 100 % is {0t}")                                                           \
+	S(PATH_OF_CALLS, "Hot path: time with callees, and of its own; 100 % is {0t}")                                 \
 	S(PATH_OF_OBJECTS, "Hot path: bytes with callees, and of its own")                                             \
 	S(GAP, "... {1d} more ...")                                                                                    \
 	S(WORKING, "Functions doing most of the work themselves")                                                      \
@@ -138,7 +140,7 @@ enum dw_note_kind {
 	S(IN_SYSTEM_CALLS, "{0t} in system calls")                                                                     \
 	S(IO_CALLS, ": {0c I/O call}")                                                                                 \
 	S(AROUND_SWITCHES, "{0t} around switches")                                                                     \
-	S(IN_PROBES, "{0t} in probes (in no other number)")                                                            \
+	S(IN_PROBES, "{0t} in probes, in no time below")                                                               \
 	/* Single calls that took long, by the largest part of their time. */                                          \
 	S(SLOWEST, "Their slowest calls")                                                                              \
 	S(SLOW_OWN, "at {1t}: its own work took {2t}")                                                                 \
@@ -321,7 +323,6 @@ struct dw_notes {
 	DW_VEC(struct dw_note) rows;
 	struct dw_buf scratch;	/* of the row at hand */
 	struct dw_buf nameless; /* names of modules, for a note */
-	struct dw_buf left_out; /* likewise of kinds of waits */
 	int failed;		/* -ENOMEM: some are missing */
 };
 
@@ -379,8 +380,8 @@ void dw_notes_end_size(struct dw_notes *t);
 /* The hot path. */
 void dw_notes_path(struct dw_notes *t);
 
-/* What was waited for, with @says_left_out which kinds are in nothing else. */
-void dw_notes_waits(struct dw_notes *t, bool says_left_out);
+/* What was waited for, and which kinds are in nothing else. */
+void dw_notes_waits(struct dw_notes *t);
 
 /* What is said of samples and waits. */
 void dw_notes_samples(struct dw_notes *t);

@@ -19,8 +19,9 @@ enum {
 	UNCOVERED_MIN_PCT = 2,
 	UNUSUAL = 2, /* times the mean */
 	WAITS_MIN_PCT = 1,
-	FUNCTIONS_MAX = 5, /* in notes */
-	SLOWEST_MAX = 3,   /* likewise */
+	FUNCTIONS_MAX = 5,  /* in notes */
+	SLOWEST_MAX = 3,    /* likewise */
+	TRIFLE_PART = 1000, /* of all work: of less it is not worth to speak */
 };
 
 /* Functions, whatever number of processes they were called in. */
@@ -100,10 +101,8 @@ static void add_time(struct dw_notes *t)
 	if (known + all / 10000 + AROUND_MIN_NS < v[DWELL_MEASURE_ELAPSED])
 		add_part(t, v[DWELL_MEASURE_ELAPSED] - known, all, DWELL_SAYS_AROUND_SWITCHES);
 	add_part(t, v[DWELL_MEASURE_OVERHEAD], all, DWELL_SAYS_IN_PROBES);
-	/* What had no processor is told above. */
-	if (v[DWELL_MEASURE_BLOCKED] >
-	    t->totals->waits[DWELL_WAIT_READY].ns + all / 100 * WAITS_MIN_PCT)
-		dw_notes_waits(t, true);
+	if (v[DWELL_MEASURE_BLOCKED] > all / 100 * WAITS_MIN_PCT)
+		dw_notes_waits(t);
 }
 
 /* "2,692,537 calls, 455 ns each", or "200 calls in 2 processes, 455 ns"; "at most 30 ns each" where
@@ -113,7 +112,7 @@ static void describe_calls(struct dw_notes *t, const struct dw_row *row)
 	const struct dw_measured *m = &row->measured;
 	uint64_t at_most = dw_call_at_most(t->view->uncertain_ns, m);
 	uint64_t measured = dw_measured_get(m, DWELL_MEASURE_MEASURED, false);
-	uint64_t elapsed = dw_measured_get(m, DWELL_MEASURE_ELAPSED, true);
+	uint64_t work = dw_measured_get(m, DWELL_MEASURE_WORK, true);
 	uint64_t own = dw_measured_get(m, DWELL_MEASURE_APPLICATION, true);
 
 	dw_note(t, MORE, TIMES_CALLED, .n = {dw_measured_get(m, DWELL_MEASURE_CALLS, false)});
@@ -124,7 +123,7 @@ static void describe_calls(struct dw_notes *t, const struct dw_row *row)
 	if (dw_measured_get(m, DWELL_MEASURE_COUNTED, false))
 		dw_note(t, MORE, MEASURED, .n = {measured});
 	dw_note_by(t, MORE, at_most ? DWELL_SAYS_TAKING_AT_MOST : DWELL_SAYS_TAKING,
-		   .n = {(elapsed + (at_most ? at_most - own : 0)) / measured});
+		   .n = {(work + (at_most ? at_most - own : 0)) / measured});
 	if (measured > 1 && row->processes == 1)
 		dw_note(t, MORE, EACH);
 }
@@ -230,6 +229,34 @@ static const struct dw_slow_total *find_culprit(const struct dw_notes *t,
 	return best;
 }
 
+/* Whether @function waits for what does not count, by its name. */
+static bool is_left_out(const struct dw_notes *t, uint32_t function)
+{
+	const struct dw_function *f = dw_functions_get(&t->profile->functions, function);
+	enum dw_wait_kind kind;
+
+	return f &&
+	       dw_wait_kind_of_function(dw_strings_get(&t->profile->strings, f->name), true,
+					&kind) &&
+	       dw_wait_kinds_have(t->totals->waits_left_out, kind);
+}
+
+/* Whether the call @total says something about the program: it is no trifle, was not just taken off
+ * its processor, and did not wait for what does not count. */
+static bool is_telling(const struct dw_notes *t, const struct dw_slow_total *total)
+{
+	const struct dw_call_slow *s = slow_of(t, total);
+	const struct dw_slow_total *culprit = NULL;
+	enum part part = largest_part(s);
+
+	if (part == SWITCHED ||
+	    s->inclusive.elapsed_ns < t->totals->all[DWELL_MEASURE_WORK] / TRIFLE_PART)
+		return false;
+	if (part == BLOCKING)
+		culprit = find_culprit(t, s, part_of(s, part));
+	return part != BLOCKING || !is_left_out(t, culprit ? culprit->function : total->function);
+}
+
 /* The slowest call of @row's function if there is something to say about it, else NULL. */
 static const struct dw_slow_total *find_unusual(const struct dw_notes *t, const struct dw_row *row)
 {
@@ -241,7 +268,8 @@ static const struct dw_slow_total *find_unusual(const struct dw_notes *t, const 
 	dw_vec_each(total, &t->totals->slow) {
 		uint64_t ns = slow_of(t, total)->inclusive.elapsed_ns;
 
-		if (total->function == row->function && (!best || ns > longest)) {
+		if (total->function == row->function && (!best || ns > longest) &&
+		    is_telling(t, total)) {
 			best = total;
 			longest = ns;
 		}
@@ -304,8 +332,16 @@ static void add_slow_calls(struct dw_notes *t)
 	}
 	if (n)
 		dw_note(t, HEADING, SLOWEST);
-	for (size_t i = 0; i < n && i < SLOWEST_MAX; i++)
+	for (size_t i = 0, shown = 0; i < n && shown < SLOWEST_MAX; i++) {
+		/* Not what is told of a caller already. */
+		for (at = 0; at < i &&
+			     !is_within(t, slow_of(t, found[i].call), slow_of(t, found[at].call));)
+			at++;
+		if (at < i)
+			continue;
 		add_slow_call(t, found[i].row, found[i].call);
+		shown++;
+	}
 }
 
 /* How switches are known, in which processes they are not, and system calls. */
@@ -389,6 +425,7 @@ void dw_notes_calls(struct dw_notes *t)
 	dw_notes_begin_size(t);
 	dw_note(t, MORE, CALLS, .n = {calls, count_functions(t->totals)});
 	dw_notes_end_size(t);
+	dw_notes_facts(t, DWELL_SAYS_DOTNET_RUNTIMES, DWELL_SAYS_DOTNET_RUNTIMES);
 	add_chosen(t);
 	add_time(t);
 	dw_notes_path(t);

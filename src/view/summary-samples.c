@@ -207,7 +207,7 @@ void dw_notes_samples(struct dw_notes *t)
 {
 	add_size(t);
 	add_head(t);
-	dw_notes_waits(t, true);
+	dw_notes_waits(t);
 	dw_notes_path(t);
 	add_functions(t);
 }

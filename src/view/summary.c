@@ -161,13 +161,20 @@ void dw_notes_end_size(struct dw_notes *t)
 		      dw_processes_count(&t->profile->processes)});
 }
 
+static enum dw_sentence path_heading(const struct dw_notes *t, bool waits)
+{
+	enum dw_method method = dw_profile_method(t->profile);
+
+	if (method != DWELL_METHOD_SAMPLING)
+		return method == DWELL_METHOD_MEMORY ? DWELL_SAYS_PATH_OF_OBJECTS
+						     : DWELL_SAYS_PATH_OF_CALLS;
+	if (waits)
+		return DWELL_SAYS_PATH_OF_WAITS;
+	return t->view->sample_ns > 0 ? DWELL_SAYS_PATH_OF_TIME : DWELL_SAYS_PATH;
+}
+
 void dw_notes_path(struct dw_notes *t)
 {
-	static const enum dw_sentence headings[] = {
-		[DWELL_METHOD_SAMPLING] = DWELL_SAYS_PATH,
-		[DWELL_METHOD_INSTRUMENTATION] = DWELL_SAYS_PATH_OF_CALLS,
-		[DWELL_METHOD_MEMORY] = DWELL_SAYS_PATH_OF_OBJECTS,
-	};
 	enum dw_method method = dw_profile_method(t->profile);
 	bool waits = dw_totals_go_by_waits(t->totals);
 	enum dw_measure work = dw_totals_work(t->totals);
@@ -176,7 +183,11 @@ void dw_notes_path(struct dw_notes *t)
 	size_t n = t->end[DWELL_SECTION_PATH], left_out = n > PATH_ROWS_MAX ? n - PATH_ROWS_MAX : 0;
 
 	if (n)
-		dw_note_by(t, HEADING, waits ? DWELL_SAYS_PATH_OF_WAITS : headings[method]);
+		dw_note_by(t, HEADING, path_heading(t, waits),
+			   .n = {method == DWELL_METHOD_SAMPLING
+					 ? waits ? t->totals->all[DWELL_MEASURE_BLOCKED]
+						 : (uint64_t)((double)all * t->view->sample_ns)
+					 : all});
 	for (size_t depth = 0; depth < n - left_out; depth++) {
 		size_t i = depth < PATH_HEAD_ROWS ? depth : depth + left_out;
 		struct dw_row row = dw_notes_row(t, i);
@@ -225,7 +236,7 @@ static void add_nameless_code(struct dw_notes *t)
 				&t->profile->strings,
 				dw_modules_get(&t->profile->modules, nameless.modules[i])->name));
 	dw_note(t, APART, NAMELESS_CODE, .name = {dw_buf_str(&t->nameless)},
-		.share = {dw_share(nameless.exclusive, t->totals->all[t->totals->main])});
+		.share = {dw_share(nameless.exclusive, t->totals->all[dw_totals_work(t->totals)])});
 	dw_note_by(t, MORE, packages ? DWELL_SAYS_IN_PACKAGES : DWELL_SAYS_IN_NO_PACKAGE,
 		   .name = {packages});
 }
@@ -258,7 +269,6 @@ void dw_notes_release(struct dw_notes *t)
 	dw_vec_release(&t->rows);
 	dw_buf_release(&t->scratch);
 	dw_buf_release(&t->nameless);
-	dw_buf_release(&t->left_out);
 }
 
 static const enum dw_column columns[] = {
