@@ -16,12 +16,24 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 DW_DEFINE_FREEP(dw_elf)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { OPTIONS_AT = 15, LINES_MASK = 0x7c, MAX_BYTES = 1 << 17 };
+enum { OPTIONS_AT = 15, LINES_MASK = 0x7c, MAX_BYTES = 1 << 17, LONG_NAME = 3000 };
+
+/* Names of all lengths, and none. */
+static const char *name(void *ctx, uint64_t svma)
+{
+	static char all[LONG_NAME + 1];
+	const uint64_t hash = svma * 0x9e3779b97f4a7c15u >> 40;
+
+	(void)ctx;
+	memset(all, 'n', LONG_NAME);
+	return hash % 3 ? all + (hash % 5 ? LONG_NAME - hash % 40 : hash % LONG_NAME) : NULL;
+}
 
 /* Change some byte of the image, which the verifier may find or not. */
 static void damage(const struct dw_elf *elf, uint8_t *image, size_t n, uint8_t how)
@@ -60,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const uint32_t kinds[] = {DWELL_PROBES_NONE, DWELL_PROBES_COUNT,
 					 DWELL_PROBES_SYSTEM_CALLS, DWELL_PROBES_TIME};
-	struct dw_clone_options options = {0};
+	struct dw_clone_options options = {.name = name};
 	struct dw_verify_result result;
 	dw_auto_ptr(dw_elf) elf = NULL;
 	dw_auto_free uint8_t *image = NULL;

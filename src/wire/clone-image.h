@@ -3,11 +3,11 @@
  *
  * One file, mapped whole: an offset in the file is the same offset in the area, the address range
  * that the agent gives it. The file is also an ELF file (ET_DYN, with segments, .eh_frame_hdr and a
- * symbol table for the clones), so that debuggers and unwinders that open what dl_iterate_phdr()
- * names can read it; the agent reads this header only. Parts, each page-aligned where rights
- * change:
+ * symbol table for the clones), so that unwinders that open what dl_iterate_phdr() names can read
+ * it; the agent reads this header only. Parts, each page-aligned where rights change:
  *
- *	ELF header, program headers; this header at DWELL_CLONE_HEADER_OFFSET	r
+ *	ELF header, program headers; this header at DWELL_CLONE_HEADER_OFFSET;	r
+ *	that of the debuggers' object at DWELL_CLONE_OBJECT_OFFSET
  *	code: trampolines, then the clones					r-x
  *	slots: one page of constants, one page wiped on fork			r--, rw-
  *	unwind tables, LSDAs, jump tables, functions, instructions, patches,
@@ -21,11 +21,16 @@
  */
 #pragma once
 
+#include <elf.h>
 #include <stdint.h>
 
 #define DWELL_CLONE_MAGIC "dwclone"
 
-enum { DWELL_CLONE_VERSION = 11, DWELL_CLONE_HEADER_OFFSET = 0x400 };
+enum {
+	DWELL_CLONE_VERSION = 12,
+	DWELL_CLONE_HEADER_OFFSET = 0x400,
+	DWELL_CLONE_OBJECT_OFFSET = 0xc00,
+};
 
 /* What probes the clones hold. */
 enum dw_clone_probes {
@@ -143,6 +148,33 @@ struct dw_clone_header {
 	uint32_t statements_left;	 /* that were asked for and have no probe */
 	/* uint32_t area offsets of the calls that clones hold, by enum dw_trampoline, rising */
 	struct dw_clone_part trampoline_calls[DWELL_TRAMPOLINES_N];
+};
+
+/* Sections of the ELF file that an image is, and of the debuggers' object. */
+enum dw_clone_section {
+	DWELL_CLONE_SECTION_NONE,
+	DWELL_CLONE_SECTION_TEXT,
+	DWELL_CLONE_SECTION_EH_FRAME,
+	DWELL_CLONE_SECTION_EH_FRAME_HDR,
+	DWELL_CLONE_SECTION_SYMTAB,
+	DWELL_CLONE_SECTION_STRTAB,
+	DWELL_CLONE_SECTION_NAMES,
+	DWELL_CLONE_SECTIONS
+};
+
+/*
+ * The head of the debuggers' object: a relocatable ELF file that lies in the area once more, for
+ * debuggers that do not know the image's file (src/agent/clones/debugger.h). In the image its
+ * addresses are area offsets. The agent copies it to the same place of the constants page, which is
+ * the process's own anyway, and makes them addresses: nothing more of the image becomes the
+ * process's own, and symbols and unwind table are read by none but debuggers. Offsets of sections
+ * count from there. Its .text is the area from its start on, so that values of symbols are area
+ * offsets as in the image's own table. That one ends where those symbols begin that the module does
+ * not have: what is shown to the program has only names that the module has.
+ */
+struct dw_clone_object {
+	Elf64_Ehdr head;
+	Elf64_Shdr sections[DWELL_CLONE_SECTIONS]; /* of those of no use the type is SHT_NULL */
 };
 
 /* Why a function runs as it is. 0 = it was cloned. Texts: dw_clone_reason_text() in src/clone. */

@@ -301,6 +301,69 @@ TEST(what_was_cloned_is_known_by_its_bytes)
 	release(&c);
 }
 
+/* The name of functions but for one, which has none. */
+static const char *name_others(void *ctx, uint64_t svma)
+{
+	static char name[5000];
+
+	snprintf(name, sizeof name, "%04999" PRIu64, svma);
+	return svma == *(uint64_t *)ctx ? NULL : name;
+}
+
+/* The name that debuggers are told for the clone at @at of an image. NULL = none. *@is_shown: it is
+ * in the symbol table that others read, too. */
+static const char *debugger_name(const struct corners *c, uint64_t at, bool *is_shown)
+{
+	const struct dw_clone_object *o = (const void *)(c->image + DWELL_CLONE_OBJECT_OFFSET);
+	const uint8_t *start = c->image + header_of(c)->constants_at + DWELL_CLONE_OBJECT_OFFSET;
+	const Elf64_Shdr *table = &o->sections[DWELL_CLONE_SECTION_SYMTAB];
+	const Elf64_Sym *symbols = (const void *)(start + table->sh_offset);
+	const Elf64_Ehdr *elf = (const void *)c->image;
+	const Elf64_Shdr *shown =
+		(const Elf64_Shdr *)(c->image + elf->e_shoff) + DWELL_CLONE_SECTION_SYMTAB;
+
+	if (c->image + shown->sh_offset != (const uint8_t *)symbols)
+		return NULL;
+	for (uint32_t i = 1; i < table->sh_info; i++) {
+		if (symbols[i].st_value != at)
+			continue;
+		*is_shown = i < shown->sh_info;
+		return (const char *)start + o->sections[DWELL_CLONE_SECTION_STRTAB].sh_offset +
+		       symbols[i].st_name;
+	}
+	return NULL;
+}
+
+TEST(debuggers_are_told_a_name_of_each_clone)
+{
+	struct dw_clone_options options = {.name = name_others};
+	dw_auto_close int fd = open(CLONE_CORNERS, O_RDONLY | O_CLOEXEC);
+	dw_auto_ptr(dw_elf) elf = NULL;
+	struct corners c;
+	const char *name;
+	char want[1024];
+	bool is_shown;
+	uint64_t svma;
+
+	CHECK(open_corners(&c, DWELL_PROBES_NONE, true));
+	free(c.image);
+	svma = (uint64_t)((uint8_t *)dlsym(c.library, "recursion") - c.module);
+	options.ctx = &svma;
+	CHECK(!dw_elf_open(fd, &elf, NULL));
+	CHECK(!dw_clone_make(elf, &options, &c.image, &c.n, NULL));
+	name = debugger_name(&c, entry_of(&c, "recursion")->clone_at, &is_shown);
+	snprintf(want, sizeof want, "fn_%" PRIx64, svma);
+	CHECK(name && !is_shown);
+	CHECK_STR(name, want);
+	name = debugger_name(&c, entry_of(&c, "loops")->clone_at, &is_shown);
+	CHECK(name && is_shown);
+	CHECK_INT(strlen(name), 1023); /* no more of each name is kept */
+	name = debugger_name(&c, header_of(&c)->code_at, &is_shown);
+	CHECK(name && !is_shown);
+	CHECK_STR(name, "dwell_trampolines");
+	release(&c);
+}
+
 TEST(cached_images_are_made_once)
 {
 	struct dw_clone_options options = {.probes = DWELL_PROBES_NONE};

@@ -7,7 +7,9 @@
 #include "clone/verify/verify.h"
 #include "code/elf/elf.h"
 
+#include <elf.h>
 #include <fcntl.h>
+#include <stddef.h>
 
 enum { KINDS = DWELL_PROBES_TIME + 1 };
 
@@ -215,6 +217,45 @@ TEST(finds_changed_bytes_of_unwind_tables)
 		unnoticed += first_unnoticed(&s, s.h.eh_frame_at + i, 1, 0x08) != 0;
 	CHECK(unnoticed * 20 < s.h.eh_frame_bytes);
 	release(&s);
+}
+
+/* Debuggers read what they are told. Not compared: e_version, e_entry, e_phoff and e_flags, names,
+ * and where the code, which the object has not, would stand in it. */
+TEST(finds_changes_of_what_debuggers_read)
+{
+	const uint32_t at = DWELL_CLONE_OBJECT_OFFSET;
+	const Elf64_Shdr *table;
+	struct sample s;
+
+	for (uint32_t i = 0; i < KINDS; i++) {
+		const uint32_t sections = at + offsetof(struct dw_clone_object, sections);
+
+		CHECK(open_sample(CLONE_SAMPLE, i, &s));
+		table = (const void *)(s.image + sections +
+				       DWELL_CLONE_SECTION_SYMTAB * sizeof *table);
+		CHECK_NOTICED(&s, at, EI_VERSION, 0xff);
+		CHECK_NOTICED(&s, at + offsetof(Elf64_Ehdr, e_type), 4, 0x80);
+		CHECK_NOTICED(&s, at + offsetof(Elf64_Ehdr, e_shoff), 8, 0x40);
+		CHECK_NOTICED(&s, at + offsetof(Elf64_Ehdr, e_shnum), 4, 0x10);
+		for (int k = DWELL_CLONE_SECTION_TEXT; k < DWELL_CLONE_SECTIONS; k++) {
+			const uint32_t section = sections + (uint32_t)k * sizeof *table;
+
+			CHECK_NOTICED(&s, section + offsetof(Elf64_Shdr, sh_type), 4, 0x40);
+			if (k == DWELL_CLONE_SECTION_TEXT || k == DWELL_CLONE_SECTION_EH_FRAME)
+				CHECK_NOTICED(&s, section + offsetof(Elf64_Shdr, sh_addr), 8, 1);
+			if (k != DWELL_CLONE_SECTION_EH_FRAME_HDR)
+				CHECK_NOTICED(&s, section + offsetof(Elf64_Shdr, sh_size) + 1, 7,
+					      0xff);
+			if (k == DWELL_CLONE_SECTION_EH_FRAME || k >= DWELL_CLONE_SECTION_SYMTAB)
+				CHECK_NOTICED(&s, section + offsetof(Elf64_Shdr, sh_offset) + 3, 5,
+					      0xff);
+		}
+		CHECK_NOTICED(&s,
+			      s.h.constants_at + at + (uint32_t)table->sh_offset +
+				      sizeof(Elf64_Sym) + offsetof(Elf64_Sym, st_info),
+			      20, 0x41);
+		release(&s);
+	}
 }
 
 TEST(finds_lost_relocations)

@@ -13,6 +13,7 @@
 #include "agent/clones/calibrate.h"
 #include "agent/clones/clones.h"
 #include "agent/clones/counts.h"
+#include "agent/clones/debugger.h"
 #include "agent/clones/disable.h"
 #include "agent/clones/trampolines.h"
 #include "agent/clones/text.h"
@@ -362,6 +363,7 @@ static int map_image(const struct dw_module *m, struct dw_area *fill, int fd,
 	if (error)
 		return error;
 	fill_constants(m, fill, h, constants);
+	dw_debugger_write_object(area, h);
 	error = dw_sys_mprotect(constants, DWELL_PAGE_BYTES, PROT_READ);
 	if (error)
 		return error;
@@ -440,8 +442,10 @@ static uint32_t publish(struct dw_area *fill, const struct dw_module *m, bool is
 	}
 	dw_disable_area(a);
 	failed = patch(a, is_alone);
-	if (!failed)
+	if (!failed) {
+		dw_debugger_add(a);
 		return DWELL_MODULE_CLONED;
+	}
 	__atomic_store_n(&a->is_closed, true, __ATOMIC_RELEASE);
 	*error = (uint32_t)-failed;
 	return DWELL_MODULE_REFUSED;
@@ -513,5 +517,6 @@ void dw_area_close(struct dw_area *area)
 	__atomic_store_n(&area->is_closed, true, __ATOMIC_RELEASE);
 	dw_agent_memory_free(area->left, area->header->functions.n / 8 + 1);
 	dw_disable_forget(area);
+	dw_debugger_remove(area);
 	dw_sys_munmap((void *)area->area, area->bytes);
 }

@@ -6,13 +6,14 @@
  * translates addresses between the two; trampolines.c and counts.c are what the trampolines call
  * when they cannot go on, calibrate.c finds what these cost, disable-x86-64.c switches them off,
  * and finish-x86-64.c all of them at the end; signal-context-x86-64.c lets signal handlers see the
- * program as it is without trampolines; unwind.c shows the clones to unwinders, and original
- * addresses to the program; the rest stands in for functions that would show clone addresses
- * (signals.c, loader-calls-x86-64.c) or that change text (protect.c). No decoder, no parser of
- * foreign formats.
+ * program as it is without trampolines; debugger.c shows the clones to debuggers, unwind.c to
+ * unwinders, and original addresses to the program; the rest stands in for functions that would
+ * show clone addresses (signals.c, loader-calls-x86-64.c) or that change text (protect.c). No
+ * decoder, no parser of foreign formats.
  */
 #pragma once
 
+#include "agent/clones/debugger.h"
 #include "wire/clone-image.h"
 #include "wire/region.h"
 
@@ -62,6 +63,7 @@ struct dw_area {
 	uint8_t *disabled; /* disable.h's, NULL = nothing is */
 	struct dw_import_sites sites; /* disable.h's */
 	uint64_t ret; /* avma of a `ret` in the module, 0 = not looked for, 1 = none */
+	struct dw_debugger_entry debugger; /* debugger.h's, object 0 = not shown */
 	char image[DWELL_REGION_PATH];
 };
 

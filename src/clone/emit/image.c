@@ -3,202 +3,17 @@
  *
  * Code and maps have their places by the layout and are written in two threads, of which one writes
  * the unwind tables first; everything behind is appended in turn. The image is the same whoever
- * wrote what. It is an ELF file as well: what debuggers and unwinders read that open the clones'
- * "module". Addresses are area offsets, which are file offsets too.
+ * wrote what.
  */
 #include "clone/emit/emit.h"
 
-#include "base/buf.h"
+#include "clone/emit/image-elf.h"
 #include "wire/identity.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* An image that grows at its end. */
-struct image_bytes {
-	DW_VEC(uint8_t) bytes;
-};
-
-enum {
-	SECTION_NONE,
-	SECTION_TEXT,
-	SECTION_EH_FRAME,
-	SECTION_EH_FRAME_HDR,
-	SECTION_SYMTAB,
-	SECTION_STRTAB,
-	SECTION_NAMES,
-	SECTIONS
-};
-
-enum { SEGMENTS = 6, MAX_BYTES = INT32_MAX };
-
-static const char section_names[] =
-	"\0.text\0.eh_frame\0.eh_frame_hdr\0.symtab\0.strtab\0.shstrtab";
-
-/* Offsets in section_names. */
-static const uint8_t name_at[SECTIONS] = {0, 1, 7, 17, 31, 39, 47};
-
-/* Append @n bytes. 0, -ENOMEM, DWELL_ERR_LIMIT past 2 GB. */
-static int append_bytes(struct image_bytes *b, const void *bytes, size_t n)
-{
-	if (n > MAX_BYTES - b->bytes.n)
-		return DWELL_ERR_LIMIT;
-	if (dw_vec_reserve(&b->bytes, n))
-		return -ENOMEM;
-	if (n)
-		memcpy(b->bytes.v + b->bytes.n, bytes, n);
-	b->bytes.n += n;
-	return 0;
-}
-
-static int align(struct image_bytes *b, size_t to)
-{
-	static const uint8_t zeros[DWELL_AREA_PAGE];
-
-	return append_bytes(b, zeros, (to - b->bytes.n % to) % to);
-}
-
-static int append_symbols(struct image_bytes *b, const struct dw_image_parts *parts,
-			  struct dw_buf *names)
-{
-	const struct dw_clone_options *o = parts->options;
-	Elf64_Sym none = {0};
-	int rc = append_bytes(b, &none, sizeof none);
-
-	dw_buf_putc(names, 0);
-	dw_vec_each(f, &parts->m->functions) {
-		const char *name = o->name && f->clone_at ? o->name(o->ctx, f->start) : NULL;
-		Elf64_Sym sym = {
-			.st_name = (Elf64_Word)names->len,
-			.st_info = ELF64_ST_INFO(STB_LOCAL, STT_FUNC),
-			.st_shndx = SECTION_TEXT,
-			.st_value = f->clone_at,
-			.st_size = f->clone_bytes,
-		};
-
-		if (!name || rc)
-			continue;
-		rc = append_bytes(b, &sym, sizeof sym);
-		dw_buf_put(names, name, strlen(name) + 1);
-	}
-	return names->failed ? -ENOMEM : rc;
-}
-
-static Elf64_Shdr section(int i, uint32_t type, uint64_t at, uint64_t bytes)
-{
-	return (Elf64_Shdr){
-		.sh_name = name_at[i],
-		.sh_type = type,
-		.sh_flags = i < SECTION_SYMTAB ? SHF_ALLOC : 0,
-		.sh_addr = i < SECTION_SYMTAB ? at : 0,
-		.sh_offset = at,
-		.sh_size = bytes,
-		.sh_addralign = 1,
-	};
-}
-
-/* Append symbols, names and section headers. *@at = where the headers stand. */
-static int append_sections(struct image_bytes *b, const struct dw_image_parts *parts,
-			   const struct dw_clone_header *h, uint64_t *at)
-{
-	struct dw_buf names = DW_BUF_INIT;
-	Elf64_Shdr s[SECTIONS] = {0};
-	int rc = align(b, 8);
-	uint64_t from = b->bytes.n;
-
-	s[SECTION_TEXT] = section(SECTION_TEXT, SHT_PROGBITS, h->code_at, h->code_bytes);
-	s[SECTION_TEXT].sh_flags |= SHF_EXECINSTR;
-	if (h->eh_frame_at) {
-		s[SECTION_EH_FRAME] =
-			section(SECTION_EH_FRAME, SHT_PROGBITS, h->eh_frame_at, h->eh_frame_bytes);
-		s[SECTION_EH_FRAME_HDR] = section(SECTION_EH_FRAME_HDR, SHT_PROGBITS,
-						  h->eh_frame_hdr_at, h->eh_frame_hdr_bytes);
-	}
-	if (!rc)
-		rc = append_symbols(b, parts, &names);
-	s[SECTION_SYMTAB] = section(SECTION_SYMTAB, SHT_SYMTAB, from, b->bytes.n - from);
-	s[SECTION_SYMTAB].sh_link = SECTION_STRTAB;
-	s[SECTION_SYMTAB].sh_entsize = sizeof(Elf64_Sym);
-	s[SECTION_SYMTAB].sh_info = (uint32_t)((b->bytes.n - from) / sizeof(Elf64_Sym));
-	s[SECTION_STRTAB] = section(SECTION_STRTAB, SHT_STRTAB, b->bytes.n, names.len);
-	if (!rc)
-		rc = append_bytes(b, names.data, names.len);
-	dw_buf_release(&names);
-	s[SECTION_NAMES] = section(SECTION_NAMES, SHT_STRTAB, b->bytes.n, sizeof section_names);
-	if (!rc)
-		rc = append_bytes(b, section_names, sizeof section_names);
-	if (!rc)
-		rc = align(b, 8);
-	*at = b->bytes.n;
-	return rc ? rc : append_bytes(b, s, sizeof s);
-}
-
-static Elf64_Phdr segment(uint32_t flags, uint64_t from, uint64_t to)
-{
-	return (Elf64_Phdr){
-		.p_type = PT_LOAD,
-		.p_flags = flags,
-		.p_offset = from,
-		.p_vaddr = from,
-		.p_paddr = from,
-		.p_filesz = to - from,
-		.p_memsz = to - from,
-		.p_align = DWELL_AREA_PAGE,
-	};
-}
-
-static void write_headers(uint8_t *bytes, const struct dw_clone_header *h, uint64_t sections_at)
-{
-	uint32_t slots_end = h->wiped_at + DWELL_AREA_PAGE;
-	Elf64_Ehdr head = {
-		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
-			    EV_CURRENT},
-		.e_type = ET_DYN,
-		.e_machine = EM_X86_64,
-		.e_version = EV_CURRENT,
-		.e_phoff = sizeof head,
-		.e_shoff = sections_at,
-		.e_ehsize = sizeof head,
-		.e_phentsize = sizeof(Elf64_Phdr),
-		.e_phnum = SEGMENTS,
-		.e_shentsize = sizeof(Elf64_Shdr),
-		.e_shnum = SECTIONS,
-		.e_shstrndx = SECTION_NAMES,
-	};
-	Elf64_Phdr segments[SEGMENTS] = {
-		segment(PF_R, 0, h->code_at),
-		segment(PF_R | PF_X, h->code_at, h->code_at + h->code_bytes),
-		segment(PF_R | PF_W, h->constants_at, slots_end),
-		segment(PF_R, slots_end, h->bytes),
-		segment(PF_R, h->eh_frame_hdr_at, h->eh_frame_hdr_at + h->eh_frame_hdr_bytes),
-		{.p_type = PT_GNU_STACK, .p_flags = PF_R | PF_W},
-	};
-
-	segments[4].p_type = h->eh_frame_hdr_at ? PT_GNU_EH_FRAME : PT_NULL;
-	segments[4].p_align = 4;
-	memcpy(bytes, &head, sizeof head);
-	memcpy(bytes + sizeof head, segments, sizeof segments);
-	memcpy(bytes + DWELL_CLONE_HEADER_OFFSET, h, sizeof *h);
-}
-
-/* Append symbols and section headers, pad to whole pages, and write the ELF header, the program
- * headers and @h, completed by its size, to the start. */
-static int add_elf(struct image_bytes *b, const struct dw_image_parts *parts,
-		   struct dw_clone_header *h)
-{
-	uint64_t sections_at;
-	int rc = append_sections(b, parts, h, &sections_at);
-
-	if (!rc)
-		rc = align(b, DWELL_AREA_PAGE);
-	h->bytes = (uint32_t)b->bytes.n;
-	if (!rc)
-		write_headers(b->bytes.v, h, sections_at);
-	return rc;
-}
 
 enum { CHUNK = 256, INT3 = 0xcc }; /* functions that a thread takes at a time */
 
@@ -292,14 +107,14 @@ static int write_clones(const struct dw_image_parts *parts, struct work *w, uint
 }
 
 /* Append @n records of @size bytes, 8-aligned, as @part. */
-static int append(struct image_bytes *b, const void *records, size_t n, size_t size,
+static int append(struct dw_image_bytes *b, const void *records, size_t n, size_t size,
 		  struct dw_clone_part *part)
 {
-	int rc = align(b, 8);
+	int rc = dw_image_align(b, 8);
 
 	part->at = (uint32_t)b->bytes.n;
 	part->n = (uint32_t)n;
-	return rc ? rc : append_bytes(b, records, n * size);
+	return rc ? rc : dw_image_append(b, records, n * size);
 }
 
 enum { LENGTH_BYTES_MAX = 3 };
@@ -316,7 +131,7 @@ static uint8_t *put_length(uint8_t *to, uint32_t module, uint32_t clone)
 }
 
 static int append_insns(const struct dw_clone_module *m, const struct dw_clone_function *f,
-			struct image_bytes *b)
+			struct dw_image_bytes *b)
 {
 	uint32_t from = f->clone_at, last = f->first + f->n - 1;
 	uint8_t *end;
@@ -353,14 +168,14 @@ static uint64_t hash_cloned(const struct dw_clone_module *m,
 	return hash;
 }
 
-static int append_functions(const struct dw_clone_module *m, struct image_bytes *b,
+static int append_functions(const struct dw_clone_module *m, struct dw_image_bytes *b,
 			    struct dw_clone_header *h)
 {
 	DW_VEC(struct dw_clone_function_entry) list = {0};
 	int rc = dw_vec_reserve(&list, m->functions.n);
 
 	if (!rc)
-		rc = align(b, 8);
+		rc = dw_image_align(b, 8);
 	h->instructions.at = (uint32_t)b->bytes.n;
 	for (size_t i = 0; i < m->functions.n && !rc; i++) {
 		const struct dw_clone_function *f = &m->functions.v[i];
@@ -388,14 +203,14 @@ static int append_functions(const struct dw_clone_module *m, struct image_bytes 
 	return rc;
 }
 
-static int append_patches(const struct dw_patches *p, struct image_bytes *b,
+static int append_patches(const struct dw_patches *p, struct dw_image_bytes *b,
 			  struct dw_clone_header *h)
 {
 	int rc = append(b, NULL, 0, 0, &h->patches);
 
 	dw_vec_each(x, &p->list)
 		if (!rc)
-			rc = append_bytes(b, &x->patch, sizeof x->patch);
+			rc = dw_image_append(b, &x->patch, sizeof x->patch);
 	h->patches.n = (uint32_t)p->list.n;
 	if (!rc)
 		rc = append(b, NULL, 0, 0, &h->returns);
@@ -404,14 +219,14 @@ static int append_patches(const struct dw_patches *p, struct image_bytes *b,
 
 		if (rc || x->insn == UINT32_MAX)
 			continue;
-		rc = append_bytes(b, &back, sizeof back);
+		rc = dw_image_append(b, &back, sizeof back);
 		h->returns.n++;
 	}
 	return rc;
 }
 
 /* Append what keys beyond those of functions stand for. */
-static int append_imports(const struct dw_clone_module *m, struct image_bytes *b,
+static int append_imports(const struct dw_clone_module *m, struct dw_image_bytes *b,
 			  struct dw_clone_header *h)
 {
 	int rc = append(b, m->imports.v, m->imports.n, sizeof *m->imports.v, &h->imports);
@@ -421,10 +236,10 @@ static int append_imports(const struct dw_clone_module *m, struct image_bytes *b
 	return append(b, m->statements.v, m->statements.n, sizeof *m->statements.v, &h->statements);
 }
 
-static int append_unwind(const struct dw_clone_unwind *u, struct image_bytes *b,
+static int append_unwind(const struct dw_clone_unwind *u, struct dw_image_bytes *b,
 			 struct dw_clone_header *h)
 {
-	int rc = append_bytes(b, u->bytes.v, u->bytes.n);
+	int rc = dw_image_append(b, u->bytes.v, u->bytes.n);
 
 	h->eh_frame_hdr_at = u->eh_frame_hdr_at;
 	h->eh_frame_hdr_bytes = u->eh_frame_at - u->eh_frame_hdr_at;
@@ -433,18 +248,18 @@ static int append_unwind(const struct dw_clone_unwind *u, struct image_bytes *b,
 	return rc;
 }
 
-static int append_thread_fields(const struct dw_trampolines *trampolines, struct image_bytes *b)
+static int append_thread_fields(const struct dw_trampolines *trampolines, struct dw_image_bytes *b)
 {
 	uint32_t at;
 	int rc = 0;
 
 	for (uint32_t i = 0; !rc && (at = dw_trampolines_thread_field(trampolines, i)); i++)
-		rc = append_bytes(b, &at, sizeof at);
+		rc = dw_image_append(b, &at, sizeof at);
 	return rc;
 }
 
 static int append_relocations(const struct work *w, const struct dw_clone_unwind *u,
-			      struct image_bytes *b, struct dw_clone_header *h)
+			      struct dw_image_bytes *b, struct dw_clone_header *h)
 {
 	int rc = 0;
 
@@ -455,10 +270,10 @@ static int append_relocations(const struct work *w, const struct dw_clone_unwind
 		rc = append(b, NULL, 0, 0, part);
 		start = b->bytes.n;
 		for (size_t i = 0; i <= w->chunks && !rc; i++)
-			rc = append_bytes(b, w->results[i].relocations[kind].v,
-					  w->results[i].relocations[kind].n * sizeof(uint32_t));
+			rc = dw_image_append(b, w->results[i].relocations[kind].v,
+					     w->results[i].relocations[kind].n * sizeof(uint32_t));
 		if (!rc && kind == DWELL_RELOC_TO_MODULE)
-			rc = append_bytes(b, u->to_module.v, u->to_module.n * sizeof(uint32_t));
+			rc = dw_image_append(b, u->to_module.v, u->to_module.n * sizeof(uint32_t));
 		if (!rc && kind == DWELL_RELOC_THREAD)
 			rc = append_thread_fields(&w->target.trampolines, b);
 		part->n = (uint32_t)((b->bytes.n - start) / sizeof(uint32_t));
@@ -466,7 +281,7 @@ static int append_relocations(const struct work *w, const struct dw_clone_unwind
 	return rc;
 }
 
-static int append_trampoline_calls(const struct work *w, struct image_bytes *b,
+static int append_trampoline_calls(const struct work *w, struct dw_image_bytes *b,
 				   struct dw_clone_header *h)
 {
 	int rc = 0;
@@ -477,8 +292,8 @@ static int append_trampoline_calls(const struct work *w, struct image_bytes *b,
 			size_t n = w->results[i].trampoline_calls[trampoline].n;
 
 			h->trampoline_calls[trampoline].n += (uint32_t)n;
-			rc = append_bytes(b, w->results[i].trampoline_calls[trampoline].v,
-					  n * sizeof(uint32_t));
+			rc = dw_image_append(b, w->results[i].trampoline_calls[trampoline].v,
+					     n * sizeof(uint32_t));
 		}
 	}
 	return rc;
@@ -524,7 +339,7 @@ static void fill_header(const struct dw_image_parts *parts, struct dw_clone_head
 
 /* Append all that stands behind code and maps. */
 static int append_rest(const struct dw_image_parts *parts, const struct work *w,
-		       const struct dw_clone_unwind *u, struct image_bytes *b,
+		       const struct dw_clone_unwind *u, struct dw_image_bytes *b,
 		       struct dw_clone_header *h)
 {
 	int rc = append_unwind(u, b, h);
@@ -539,11 +354,11 @@ static int append_rest(const struct dw_image_parts *parts, const struct work *w,
 		rc = append_relocations(w, u, b, h);
 	if (!rc)
 		rc = append_trampoline_calls(w, b, h);
-	return rc ? rc : add_elf(b, parts, h);
+	return rc ? rc : dw_image_add_elf(b, parts, h);
 }
 
 /* Start @b and @w: room for code and maps, and for results. */
-static int start(const struct dw_image_parts *parts, struct image_bytes *b, struct work *w)
+static int start(const struct dw_image_parts *parts, struct dw_image_bytes *b, struct work *w)
 {
 	w->chunks = (parts->m->functions.n + CHUNK - 1) / CHUNK;
 	w->results = calloc(w->chunks + 1, sizeof *w->results);
@@ -558,7 +373,7 @@ static int start(const struct dw_image_parts *parts, struct image_bytes *b, stru
 int dw_clone_image_write(const struct dw_image_parts *parts, uint8_t **ret, size_t *ret_n,
 			 struct dw_error *err)
 {
-	struct image_bytes b = {0};
+	struct dw_image_bytes b = {0};
 	struct dw_clone_header h = {0};
 	struct dw_clone_unwind u = {0};
 	struct work w = {0};

@@ -188,8 +188,10 @@ static int verify_at(struct dw_verify *v, int64_t shift)
 		rc = dw_verify_unwind(v);
 	if (!rc)
 		rc = dw_verify_patches(v);
-	if (!rc)
+	if (!rc) {
 		dw_verify_probe_lists(v);
+		dw_verify_object(v);
+	}
 	return rc;
 }
 
