@@ -1,10 +1,12 @@
 /*
  * speedscope's own format: https://www.speedscope.app/file-format-schema.json
  *
- * A profile for each thread. Samples stand in the order of time, so that its time order is true;
- * those with the stack of the one before are one. Calls and allocations have none but that of the
- * call tree. The schema wants stacks in full, outermost frame first.
+ * A profile for each thread, of which the one with the most is shown first. Samples stand in the
+ * order of time, so that its time order is true; those with the stack of the one before are one.
+ * Calls and allocations have none but that of the call tree. The schema wants stacks in full,
+ * outermost frame first.
  */
+#include "base/cleanup.h"
 #include "base/out.h"
 #include "export/export.h"
 #include "export/frame-table.h"
@@ -12,6 +14,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
 struct speedscope {
 	const struct dw_export *e;
@@ -121,14 +124,66 @@ static int put_thread(struct speedscope *s, uint32_t thread)
 	return rc;
 }
 
+/* The process of @thread, 0 = not known; below @n. */
+static uint32_t process_of(const struct dw_threads *threads, uint32_t thread, size_t n)
+{
+	const struct dw_thread *t = dw_threads_get(threads, thread);
+
+	return t && t->process < n ? t->process : 0;
+}
+
+/*
+ * Which profile a viewer begins with: that of the thread with the most in the process with the
+ * most. The first one may well be that of a shell which has only waited. *@ret: among those with
+ * rows. 0 or -ENOMEM.
+ */
+static int find_busiest(const struct speedscope *s, uint32_t *ret)
+{
+	const struct dw_threads *threads = &s->e->profile->threads;
+	size_t processes_n = s->e->profile->processes.rows.n + 1;
+	dw_auto_free uint64_t *of_thread = calloc(s->threads.n + 1, sizeof *of_thread);
+	dw_auto_free uint64_t *of_process = calloc(processes_n + 1, sizeof *of_process);
+	uint64_t most[2] = {0};
+	uint32_t profile = 0;
+
+	*ret = 0;
+	if (!of_thread || !of_process)
+		return -ENOMEM;
+	for (uint32_t thread = 0; thread < s->threads.n; thread++) {
+		uint32_t row = s->threads.first[thread];
+
+		for (; row != DWELL_NO_ROW; row = dw_export_threads_next(&s->threads, row))
+			of_thread[thread] += dw_sample_value(&s->e->values, row, s->e->kind);
+		of_process[process_of(threads, thread, processes_n)] += of_thread[thread];
+	}
+	for (uint32_t thread = 0; thread < s->threads.n; thread++) {
+		uint64_t all = of_process[process_of(threads, thread, processes_n)];
+
+		if (s->threads.first[thread] == DWELL_NO_ROW)
+			continue;
+		if (all > most[0] || (all == most[0] && of_thread[thread] > most[1])) {
+			most[0] = all;
+			most[1] = of_thread[thread];
+			*ret = profile;
+		}
+		profile++;
+	}
+	return 0;
+}
+
 static int put_document(struct speedscope *s)
 {
 	const char *command = dw_facts_get_text(&s->e->profile->facts, "command");
-	int rc = 0;
+	uint32_t busiest;
+	int rc = find_busiest(s, &busiest);
+
+	if (rc)
+		return rc;
 
 	dw_out_puts(s->out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
 			    "\"exporter\":\"dwell " DWELL_VERSION "\",\n\"name\":");
 	dw_format_json_string(s->out, command ? command : "dwell");
+	dw_out_printf(s->out, ",\n\"activeProfileIndex\":%" PRIu32, busiest);
 	dw_out_puts(s->out, ",\n\"shared\":{\"frames\":[\n");
 	dw_inline_frames_each(&s->frames, put_frame, s);
 	dw_out_puts(s->out, "]},\n\"profiles\":[\n");

@@ -161,7 +161,26 @@ def read_speedscope(path):
         for stack, weight in zip(profile["samples"], profile["weights"], strict=True):
             flat.add([frames[i]["name"] for i in reversed(stack)], weight)
         require(sum(profile["weights"]) == profile["endValue"], "endValue")
+    check_shown_first(document)
     return flat
+
+
+def check_shown_first(document):
+    """The profile that viewers begin with: of the threads of the busiest process, named "NAME (PID) ...",
+    the busiest."""
+    profiles, processes = document["profiles"], collections.Counter()
+    for profile in profiles:
+        processes[process_of(profile)] += profile["endValue"]
+    if not profiles:
+        return
+    shown = profiles[document["activeProfileIndex"]]
+    require(processes[process_of(shown)] == max(processes.values()), "the process that is shown first")
+    require(shown["endValue"] == max(profile["endValue"] for profile in profiles
+                                     if process_of(profile) == process_of(shown)), "the thread that is shown first")
+
+
+def process_of(profile):
+    return re.match(r"(.*?\(\d+\))|", profile["name"])[0]
 
 
 def check_columns(table, what):
