@@ -37,31 +37,59 @@ static int no_fit(const char *kind, const struct dw_suggestion *nearest, struct 
 }
 
 /* The same of a process, which also has the name before its arguments (target/proc.h). */
-static bool fits_process(const char *word, int32_t pid, const char *name)
+static bool has_name(const struct dw_profile *p, const struct dw_process *row, const char *word)
 {
+	const char *name = dw_strings_get(&p->strings, row->name);
 	size_t n = strcspn(name, " ");
 
-	return fits_task(word, pid, name) ||
+	return fits_task(word, row->pid, name) ||
 	       (name[n] && strlen(word) == n && !memcmp(word, name, n));
 }
 
+static bool fits_text(const char *word, const char *text)
+{
+	return !strcmp(word, text) || !fnmatch(word, text, 0);
+}
+
+/* What reports call it, which tells apart those of one name. */
+static bool has_command(const struct dw_profile *p, const struct dw_process *row, const char *word)
+{
+	return row->command && fits_text(word, dw_strings_get(&p->strings, row->command));
+}
+
+static bool has_command_line(const struct dw_profile *p, const struct dw_process *row,
+			     const char *word)
+{
+	return row->command_line && fits_text(word, dw_strings_get(&p->strings, row->command_line));
+}
+
+/* Processes that @word is the id or the name of, else the command, else the whole command line. */
 static int resolve_process(const struct dw_profile *p, const char *word,
 			   struct dw_filter_owned *ret, struct dw_error *err)
 {
-	size_t before = ret->processes.n;
+	bool (*const passes[])(const struct dw_profile *, const struct dw_process *,
+			       const char *) = {has_name, has_command, has_command_line};
+	const size_t before = ret->processes.n, n = dw_processes_count(&p->processes);
 	struct dw_suggestion nearest;
 
+	for (size_t i = 0; i < sizeof passes / sizeof *passes && ret->processes.n == before; i++)
+		for (uint32_t id = 1; id <= n; id++)
+			if (passes[i](p, dw_processes_get(&p->processes, id), word) &&
+			    dw_vec_push(&ret->processes, id))
+				return dw_error_set(err, -ENOMEM, "out of memory");
+	if (ret->processes.n > before)
+		return 0;
 	dw_suggestion_begin(&nearest, word, strlen(word));
-	for (uint32_t id = 1; id <= dw_processes_count(&p->processes); id++) {
+	for (uint32_t id = 1; id <= n; id++) {
 		const struct dw_process *row = dw_processes_get(&p->processes, id);
 		const char *name = dw_strings_get(&p->strings, row->name);
 
 		dw_suggestion_offer_part(&nearest, name, strcspn(name, " "), name,
 					 strcspn(name, " "));
-		if (fits_process(word, row->pid, name) && dw_vec_push(&ret->processes, id))
-			return dw_error_set(err, -ENOMEM, "out of memory");
+		if (row->command)
+			dw_suggestion_offer(&nearest, dw_strings_get(&p->strings, row->command));
 	}
-	return ret->processes.n > before ? 0 : no_fit("process", &nearest, err);
+	return no_fit("process", &nearest, err);
 }
 
 /* A thread goes by what it calls itself and by its start function. */
@@ -88,11 +116,6 @@ static int resolve_thread(const struct dw_profile *p, const char *word, struct d
 			return dw_error_set(err, -ENOMEM, "out of memory");
 	}
 	return ret->threads.n > before ? 0 : no_fit("thread", &nearest, err);
-}
-
-static bool fits_text(const char *word, const char *text)
-{
-	return !strcmp(word, text) || !fnmatch(word, text, 0);
 }
 
 int dw_match_modules(const struct dw_profile *p, const char *word, uint8_t *flags, uint8_t value,
@@ -231,7 +254,7 @@ void dw_filter_release(struct dw_filter_owned *f)
 	f->filter = (struct dw_filter){0};
 }
 
-enum { LISTED_MAX = 20 };
+enum { LISTED_MAX = 8 };
 
 typedef bool fits_fn(const char *text, const char *name);
 

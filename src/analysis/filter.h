@@ -15,7 +15,7 @@
 
 /* Each list widens: a sample passes when it fits one of the processes, one of the threads, ... */
 struct dw_filter_words {
-	const char *const *processes; /* system process ids or names */
+	const char *const *processes; /* system ids, names, or commands */
 	size_t processes_n;
 	const char *const *threads; /* system thread ids or names */
 	size_t threads_n;

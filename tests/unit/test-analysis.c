@@ -340,6 +340,54 @@ TEST(filters_keep_what_they_name)
 	dw_profile_release(&p);
 }
 
+/* A process is what has the name; else what reports call so; else what was executed so. */
+TEST(processes_are_found_by_name_and_command)
+{
+	static const struct {
+		const char *word;
+		uint32_t first;
+		size_t n;
+	} wanted[] = {{"cc1plus", 1, 3},
+		      {"202", 2, 1},
+		      {"cc1plus format.cc", 2, 1},
+		      {"cc1plus *.cc", 1, 2},
+		      {"cc1plus -O2 format.cc", 2, 1},
+		      {"odd", 4, 1},
+		      {"*format*", 2, 2}};
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_error err = DW_ERROR_INIT;
+	const char *const bad = "cc1plus fromat.cc";
+	struct dw_filter_owned f;
+
+	mk_process(&p, 201, "cc1plus");
+	mk_process(&p, 202, "cc1plus");
+	mk_process(&p, 203, "cc1plus");
+	mk_process(&p, 204, "odd");
+	mk_process(&p, 205, "other");
+	CHECK_INT(dw_process_set_command(&p, 1, "cc1plus shop.cc", "cc1plus -O2 shop.cc"), 0);
+	CHECK_INT(dw_process_set_command(&p, 2, "cc1plus format.cc", "cc1plus -O2 format.cc"), 0);
+	CHECK_INT(dw_process_set_command(&p, 5, "odd", "odd format.cc"), 0);
+	CHECK_INT(dw_process_set_command(&p, 3, "as format.s", "as format.s"), 0);
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+		struct dw_filter_words words = {.processes = &wanted[i].word, .processes_n = 1};
+
+		CHECK_INT(dw_filter_resolve(&p, &words, &f, NULL), 0);
+		CHECK_INT(f.processes.n, wanted[i].n);
+		CHECK_INT(f.processes.v[0], wanted[i].first);
+		dw_filter_release(&f);
+	}
+	CHECK_INT(dw_filter_resolve(&p,
+				    &(struct dw_filter_words){.processes = &bad, .processes_n = 1},
+				    &f, &err),
+		  DWELL_ERR_NOT_FOUND);
+	CHECK_STR(dw_error_message(&err),
+		  "no process 'cc1plus fromat.cc' in this session (did you mean cc1plus "
+		  "format.cc?)");
+	dw_filter_release(&f);
+	dw_error_clear(&err);
+	dw_profile_release(&p);
+}
+
 /* main -> run -> {work 60, rest 30, tiny 1}, and 9 samples in main itself. */
 static void make_plain(struct dw_profile *p)
 {
@@ -499,6 +547,28 @@ TEST(functions_are_found_by_name_glob_and_part)
 	CHECK_STR(err.lines, "\n  prog!main\n  lib.so!main");
 	dw_error_clear(&err);
 	CHECK_INT(dw_match_function(&p, "absent", &id, NULL), DWELL_ERR_NOT_FOUND);
+	dw_profile_release(&p);
+}
+
+TEST(ambiguous_names_list_few_functions)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_error err = DW_ERROR_INIT;
+	uint32_t m, id = 0, lines = 0;
+	char name[16];
+
+	m = mk_module(&p, "prog");
+	for (int i = 0; i < 21; i++) {
+		snprintf(name, sizeof name, "work_%d", i);
+		mk_function(&p, m, name, NULL, 0);
+	}
+	CHECK_INT(dw_match_function(&p, "work", &id, &err), DWELL_ERR_NOT_FOUND);
+	CHECK_STR(dw_error_message(&err), "'work' means 21 functions:");
+	for (const char *at = err.lines; (at = strchr(at, '\n')); at++)
+		lines++;
+	CHECK_INT(lines, 9);
+	CHECK(strstr(err.lines, "\n  prog!work_7\n  and 13 more"));
+	dw_error_clear(&err);
 	dw_profile_release(&p);
 }
 
