@@ -364,6 +364,7 @@ static int show(struct report *r, struct dw_profile *p, const struct dw_filter *
 		r->request.source = &r->sources;
 	r->request.rows = r->options->top;
 	r->request.totals = &totals;
+	r->request.filter = filter;
 	if (!rc && r->view->has_notes && r->format->human_readable)
 		r->request.debug_packages = packages = dw_hint_packages(p, &totals);
 	if (!rc)

@@ -124,6 +124,7 @@ int dw_place_open(struct dw_place *p, const struct dw_place_sources *s)
 {
 	struct dw_view_request request = {
 		.profile = s->profile,
+		.filter = s->filter,
 		.function = p->function,
 		.unfolding = dw_place_is_tree(p),
 		.source = s->source,

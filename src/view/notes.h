@@ -32,6 +32,12 @@ enum dw_note_kind {
 /* S(name, text), and F(name, fact, text) of a fact that is n[0]: these are told in this order. */
 #define DWELL_SENTENCES(S, F)                                                                                          \
 	S(NONE, "")                                                                                                    \
+	/* What a filter has chosen of it. */                                                                          \
+	S(ONLY, "Only {0s}")                                                                                           \
+	S(AND, ", ")                                                                                                   \
+	S(FROM_TO, "from {0t} to {1t}")                                                                                \
+	S(FROM, "from {0t} on")                                                                                        \
+	S(TO, "up to {0t}")                                                                                            \
 	/* What was recorded. */                                                                                       \
 	S(DURATION, "{0t}, ")                                                                                          \
 	S(SAMPLES, "{0c sample}")                                                                                      \
@@ -323,6 +329,7 @@ struct dw_notes {
 	DW_VEC(struct dw_note) rows;
 	struct dw_buf scratch;	/* of the row at hand */
 	struct dw_buf nameless; /* names of modules, for a note */
+	struct dw_buf only;	/* what a filter has chosen, likewise */
 	int failed;		/* -ENOMEM: some are missing */
 };
 
@@ -371,7 +378,16 @@ static inline double dw_share(uint64_t n, uint64_t all)
 	return all ? 100.0 * (double)n / (double)all : 0;
 }
 
-/* Begin the line that says how much there is, with the duration. */
+/* Whether a filter leaves something out. */
+bool dw_notes_is_part(const struct dw_notes *t);
+
+/* What it has chosen. Nothing without one. */
+void dw_notes_filter(struct dw_notes *t);
+
+/* How many threads and processes there are, or have anything that was chosen. */
+void dw_notes_count_tasks(const struct dw_notes *t, uint64_t *ret_threads, uint64_t *ret_processes);
+
+/* Begin the line that says how much there is, with the duration unless a range was chosen. */
 void dw_notes_begin_size(struct dw_notes *t);
 
 /* End it, with threads and processes. */

@@ -75,7 +75,7 @@ static void add_few(struct dw_notes *t)
 	int64_t period = dw_notes_fact(t, "period", 0);
 	const char *event = dw_notes_word(t, "event");
 
-	if (n >= FEW_SAMPLES)
+	if (n >= FEW_SAMPLES || (!n && dw_notes_is_part(t)))
 		return;
 	if (period == 1 && event) {
 		dw_note_by(t, SAYS, n ? DWELL_SAYS_FEW_EVENTS : DWELL_SAYS_NO_EVENT, .n = {n},
@@ -154,10 +154,12 @@ static void add_head(struct dw_notes *t)
 	int64_t discarded = dw_notes_fact(t, "samples_discarded", 0) -
 			    dw_notes_fact(t, "samples_discarded_32bit", 0);
 
-	add_cpu(t);
+	if (!dw_notes_is_part(t))
+		add_cpu(t);
 	if (!dw_totals_has_waits(t->totals)) {
 		add_few(t);
-		add_mostly_waiting(t);
+		if (!dw_notes_is_part(t))
+			add_mostly_waiting(t);
 	}
 	add_sampler(t);
 	add_unseen(t);

@@ -149,16 +149,18 @@ struct dw_row dw_notes_row(struct dw_notes *t, size_t i)
 
 void dw_notes_begin_size(struct dw_notes *t)
 {
-	int64_t duration = dw_notes_fact(t, "duration_ns", -1);
+	const struct dw_filter *f = t->view->request.filter;
+	int64_t duration = f && (f->from_ns || f->to_ns) ? -1 : dw_notes_fact(t, "duration_ns", -1);
 
 	dw_note_by(t, SAYS, duration >= 0 ? DWELL_SAYS_DURATION : DWELL_SAYS_NONE, .n = {duration});
 }
 
 void dw_notes_end_size(struct dw_notes *t)
 {
-	dw_note(t, MORE, TASKS,
-		.n = {dw_threads_count(&t->profile->threads),
-		      dw_processes_count(&t->profile->processes)});
+	uint64_t threads, processes;
+
+	dw_notes_count_tasks(t, &threads, &processes);
+	dw_note(t, MORE, TASKS, .n = {threads, processes});
 }
 
 static enum dw_sentence path_heading(const struct dw_notes *t, bool waits)
@@ -249,6 +251,7 @@ int dw_notes_make(const struct dw_view *v, struct dw_notes *ret)
 		.view = v, .profile = v->request.profile, .totals = v->request.totals};
 	memcpy(ret->end, ((const struct summary *)v->own)->end, sizeof ret->end);
 	dw_note(ret, TITLE, NONE, .name = {dw_notes_word(ret, "command")});
+	dw_notes_filter(ret);
 	if (method == DWELL_METHOD_INSTRUMENTATION)
 		dw_notes_calls(ret);
 	else if (method == DWELL_METHOD_MEMORY)
@@ -269,6 +272,7 @@ void dw_notes_release(struct dw_notes *t)
 	dw_vec_release(&t->rows);
 	dw_buf_release(&t->scratch);
 	dw_buf_release(&t->nameless);
+	dw_buf_release(&t->only);
 }
 
 static const enum dw_column columns[] = {

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 struct dw_disassembly;
+struct dw_filter;
 struct dw_source_text;
 
 enum dw_row_type {
@@ -102,6 +103,7 @@ struct dw_cell {
 struct dw_view_request {
 	const struct dw_profile *profile;
 	const struct dw_totals *totals;	 /* with the parts that the view names */
+	const struct dw_filter *filter;	 /* that these have passed, to be told; NULL = none */
 	uint32_t function;		 /* callers: the current function; slowest: of it */
 	bool hot_path;			 /* calltree: nothing but it */
 	bool by_first_call;		 /* calltree of calls: siblings in this order */
