@@ -429,6 +429,27 @@ static uint32_t put_amounts(const struct dw_call_slow *slow, struct dw_totals *r
 	return dw_amounts_put(&ret->amounts, &inclusive, &exclusive);
 }
 
+/* Count the threads that have used up their memory for paths. 0 or -ENOMEM. */
+static int count_pathless(const struct dw_call_nodes *t, struct dw_totals *ret)
+{
+	bool *seen = calloc(t->lanes.threads_n + 1ul, sizeof *seen);
+
+	if (!seen)
+		return -ENOMEM;
+	for (uint32_t id = 1; id < t->n; id++) {
+		const struct dw_call_node *node = dw_call_nodes_get(t, id);
+
+		if (!(node->flags & DWELL_CALL_OVERFLOW) || node->flags & DWELL_CALL_COUNTED ||
+		    node->thread >= t->lanes.threads_n || seen[node->thread] ||
+		    t->lanes.of[node->thread] == UINT32_MAX)
+			continue;
+		seen[node->thread] = true;
+		ret->pathless_threads++;
+	}
+	free(seen);
+	return 0;
+}
+
 /* The slowest activations, each of which is known by itself, so nothing is summed up. */
 static int list_slowest(const struct dw_call_nodes *t, struct dw_totals *ret)
 {
@@ -448,7 +469,7 @@ static int list_slowest(const struct dw_call_nodes *t, struct dw_totals *ret)
 		if (row.amounts == UINT32_MAX || dw_vec_push(&ret->slow, row))
 			return -ENOMEM;
 	}
-	return 0;
+	return count_pathless(t, ret);
 }
 
 int dw_call_totals_compute(const struct dw_profile *p, const struct dw_filter *filter,

@@ -11,6 +11,7 @@
 #include "format/table-cell.h"
 #include "format/text.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum {
@@ -363,6 +364,12 @@ static void write_footers(const struct dw_format_job *job, const struct layout *
 		dw_out_puts(out, "(" DWELL_ONLY_COUNTED
 				 ": switched off, all or some calls were only counted: "
 				 "their time is their callers')\n");
+	if (t->pathless_threads)
+		dw_out_printf(out,
+			      "(%" PRIu32 " thread%s used up the memory for paths: %s calls from "
+			      "then on are not among these)\n",
+			      t->pathless_threads, t->pathless_threads > 1 ? "s" : "",
+			      t->pathless_threads > 1 ? "their" : "its");
 	if (t->delimited_intervals)
 		dw_out_puts(out, "(application times by the classic rule: an interval ends at "
 				 "probes only, and one OS event drops all of it)\n");

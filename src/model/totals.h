@@ -191,6 +191,8 @@ struct dw_totals {
 	DW_VEC(struct dw_process_total) processes;
 	DW_VEC(struct dw_thread_total) threads;
 	DW_VEC(struct dw_slow_total) slow;
+	uint32_t pathless_threads; /* that made calls which no path is known of: none of these is
+				      among the slow ones */
 	DW_VEC(struct dw_type_total) types;
 	struct dw_hot_rows hot[DWELL_HOT_LISTS];
 	struct dw_wait_total waits[DWELL_WAIT_KINDS]; /* by kind */

@@ -251,6 +251,8 @@ def test_exported_functions_without_paths(context, option):
     levels = {name: n for name, n in want.items() if name.startswith("level_") or name == "back"}
     expect_callers(context, "next_level", names=[*want, "paths"],
                    want={"paths": want["next_level"] - sum(levels.values()), **levels})
+    done = context.run(context.dwell, "report", "run.dwell", "slowest")
+    require("1 thread used up the memory for paths" in done.stdout, f"of single calls: {done.stdout}")
 
 
 @paths(*FEW)
