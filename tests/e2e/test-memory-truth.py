@@ -118,6 +118,8 @@ def test_stacks_that_look_alike(context, case):
     said = record(context, "hostile", str(n), **how)
     expect_truth(report(context, "lifetime")["session"])
     rows = {row["function_name"]: row for row in report(context, "functions")["rows"]}
+    expect(rows["[unknown]"]["exclusive_allocations"],
+           report(context, "lifetime")["session"]["objects_without_stack"], "objects without a stack")
     wanted = {name: values[0] for name, values in said.items() if "." in name}
     expect(len(wanted), 8, "functions")
     expect({name: rows[name]["inclusive_allocations"] for name in wanted}, wanted, "allocations")

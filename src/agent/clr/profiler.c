@@ -112,18 +112,20 @@ static DWELL_HOT uint32_t group_of(struct dw_clr_self *t, struct dw_clr_kind kin
 				   uint64_t base)
 {
 	uint32_t node = t->root, row;
-	bool is_walked = profiler.wishes.has_stacks && dw_walk(t, base);
+	bool has_stack;
 
-	if (is_walked)
+	if (profiler.wishes.has_stacks && dw_walk(t, base))
 		node = dw_clr_tree_node(t);
-	else if (profiler.wishes.has_stacks)
+	/* What the runtime makes before any managed code runs has a stack without frames. */
+	has_stack = node != t->root;
+	if (!has_stack && profiler.wishes.has_stacks)
 		dw_tables_count(DWELL_CLR_LOST_STACKS, 1);
 	row = node ? dw_clr_tree_group(t, node, kind) : 0;
-	if (!row && is_walked)
+	if (!row && has_stack)
 		row = dw_overflow_count(t, kind, bytes);
 	if (row)
 		return row;
-	dw_tables_count(DWELL_CLR_LOST_STACKS, is_walked);
+	dw_tables_count(DWELL_CLR_LOST_STACKS, has_stack);
 	return dw_clr_tree_group(t, t->truncated, kind);
 }
 
