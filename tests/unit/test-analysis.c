@@ -356,7 +356,7 @@ TEST(processes_are_found_by_name_and_command)
 		      {"*format*", 2, 2}};
 	struct dw_profile p = DW_PROFILE_INIT;
 	struct dw_error err = DW_ERROR_INIT;
-	const char *const bad = "cc1plus fromat.cc";
+	const char *const bad = "cc1plus formax.cc";
 	struct dw_filter_owned f;
 
 	mk_process(&p, 201, "cc1plus");
@@ -381,7 +381,7 @@ TEST(processes_are_found_by_name_and_command)
 				    &f, &err),
 		  DWELL_ERR_NOT_FOUND);
 	CHECK_STR(dw_error_message(&err),
-		  "no process 'cc1plus fromat.cc' in this session (did you mean cc1plus "
+		  "no process 'cc1plus formax.cc' in this session (did you mean cc1plus "
 		  "format.cc?)");
 	dw_filter_release(&f);
 	dw_error_clear(&err);
