@@ -177,6 +177,10 @@ struct dw_clone_object {
 	Elf64_Shdr sections[DWELL_CLONE_SECTIONS]; /* of those of no use the type is SHT_NULL */
 };
 
+_Static_assert(DWELL_CLONE_HEADER_OFFSET + sizeof(struct dw_clone_header) <=
+		       DWELL_CLONE_OBJECT_OFFSET,
+	       "room for the header");
+
 /* Why a function runs as it is. 0 = it was cloned. Texts: dw_clone_reason_text() in src/clone. */
 enum dw_clone_reason {
 	DWELL_CLONED,
