@@ -53,6 +53,17 @@ static int name_site(void *ctx, uint64_t caller, uint32_t low, bool is_return,
 	return 0;
 }
 
+/* What the rows of files keep to. */
+static void check_files(const struct dw_profile *p)
+{
+	dw_vec_each(f, &p->calls.files) {
+		if (!f->id || f->id > p->calls.file_ids ||
+		    f->file >= p->strings.n + !p->strings.n ||
+		    !dw_threads_get(&p->threads, f->thread))
+			abort();
+	}
+}
+
 /* What every profile keeps to. */
 static void check_profile(const struct dw_profile *p)
 {
@@ -78,6 +89,7 @@ static void check_profile(const struct dw_profile *p)
 			    s->inclusive.elapsed_ns)
 			abort();
 	}
+	check_files(p);
 }
 
 /* Read the region @fd as a tree. */

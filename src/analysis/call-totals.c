@@ -344,7 +344,8 @@ static int build_tree(const struct dw_call_tree *c, struct dw_totals *ret)
 static int count_paths(const struct dw_call_nodes *t, unsigned parts, struct dw_totals *ret)
 {
 	const unsigned not_flat = DWELL_TOTALS_NODES | DWELL_TOTALS_TASKS | DWELL_TOTALS_SLOWEST |
-				  DWELL_TOTALS_EXTERNAL | DWELL_TOTALS_HOT | DWELL_TOTALS_WAITS;
+				  DWELL_TOTALS_FILES | DWELL_TOTALS_EXTERNAL | DWELL_TOTALS_HOT |
+				  DWELL_TOTALS_WAITS;
 	struct dw_call_tree tree = {0};
 	int rc = 0;
 
@@ -493,6 +494,8 @@ int dw_call_totals_compute(const struct dw_profile *p, const struct dw_filter *f
 	}
 	if (!rc && parts & DWELL_TOTALS_SLOWEST)
 		rc = list_slowest(&nodes, ret);
+	if (!rc && parts & DWELL_TOTALS_FILES)
+		rc = dw_call_files_list(&nodes, ret);
 	if (!rc && parts & DWELL_TOTALS_EXTERNAL)
 		rc = find_external(&nodes, ret);
 	if (!rc && parts & DWELL_TOTALS_WAITS)

@@ -196,6 +196,10 @@ int dw_call_flat_count(struct dw_call_flat *f, uint32_t lane);
 /* Free everything. */
 void dw_call_flat_release(struct dw_call_flat *f);
 
+/* Append what was read and written by threads that pass, and in functions that do, to the files of
+ * @ret. 0 or -ENOMEM. */
+int dw_call_files_list(const struct dw_call_nodes *nodes, struct dw_totals *ret);
+
 /* As dw_totals_compute(), of the calls of @p. @ret is empty. */
 int dw_call_totals_compute(const struct dw_profile *p, const struct dw_filter *filter,
 			   unsigned parts, struct dw_totals *ret);

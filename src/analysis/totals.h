@@ -22,7 +22,7 @@ struct dw_focus {
 	bool hot_path;	   /* nodes: of all children the heaviest only */
 	size_t rows;	   /* nodes: of each tree only so many, and their siblings, in the order of
 			    * trees by inclusive, then exclusive values; 0 = all */
-	uint32_t function; /* edges: only those from and to this function; slowest: of it */
+	uint32_t function; /* edges: only those from and to this function; slowest, files: of it */
 };
 
 /* Which samples count, and what of calls and allocations: their range snaps to slices, see
@@ -57,11 +57,12 @@ enum dw_totals_part {
 	DWELL_TOTALS_SLOWEST = 128, /* of calls */
 	DWELL_TOTALS_TYPES = 256,   /* of allocations */
 	DWELL_TOTALS_GCS = 512,	    /* likewise */
-	DWELL_TOTALS_ALL = 1023,
-	DWELL_TOTALS_PATHS = 1024,    /* likewise: nodes by type, not together with NODES */
-	DWELL_TOTALS_EXTERNAL = 2048, /* of calls: the heaviest module without probes */
-	DWELL_TOTALS_HOT = 4096,      /* the hot rows of what else is asked for, not split */
-	DWELL_TOTALS_WAITS = 8192, /* where waits of each kind are; their sums always are there */
+	DWELL_TOTALS_FILES = 1024,  /* of calls: read and written */
+	DWELL_TOTALS_ALL = 2047,
+	DWELL_TOTALS_PATHS = 2048,    /* of allocations: nodes by type, not together with NODES */
+	DWELL_TOTALS_EXTERNAL = 4096, /* of calls: the heaviest module without probes */
+	DWELL_TOTALS_HOT = 8192,      /* the hot rows of what else is asked for, not split */
+	DWELL_TOTALS_WAITS = 16384, /* where waits of each kind are; their sums always are there */
 };
 
 /*

@@ -52,7 +52,7 @@ struct report {
 	enum dw_by by;
 	unsigned parts; /* of totals, that the view reads of the session */
 	enum dw_column all[DWELL_COLUMNS_N], defaults[DWELL_COLUMNS_N]; /* the view's, for it */
-	const char *function;						/* callers, slowest */
+	const char *function; /* callers, slowest, file-io */
 	enum dw_column columns[DWELL_COLUMNS_N];
 	struct dw_source_text sources;
 	struct dw_view_request request;
@@ -92,7 +92,7 @@ static const struct dw_option table[] = {
 	{"fold", 0, NULL, dw_option_flag, FIELD(fold),
 	 "calltree, allocations: join chains of calls (table: on)"},
 	{"no-fold", 0, NULL, dw_option_flag, FIELD(no_fold),
-	 "calltree, allocations: a row for every call; modules: their functions, too"},
+	 "calltree, allocations: a row for every call; modules, file-io: their functions, too"},
 	{NULL},
 };
 
@@ -228,6 +228,12 @@ static double trim_default(const struct report *r)
 	return r->view == &dw_view_allocations ? ALLOC_PATHS_TRIM_PCT : 0;
 }
 
+/* Whether tables leave out what is below the rows of @view. */
+static bool has_parts(const struct dw_view_ops *view)
+{
+	return view == &dw_view_modules || view == &dw_view_file_io;
+}
+
 /* What only call trees have, and its defaults: noise is taken out for human-readable formats alone.
  */
 static int read_pruning(struct report *r, struct dw_error *err)
@@ -235,12 +241,11 @@ static int read_pruning(struct report *r, struct dw_error *err)
 	const struct report_options *o = r->options;
 	bool asked = o->root || o->hot_path || o->fold || o->no_fold || o->trim_pct >= 0;
 
-	r->request.collapsed =
-		r->view == &dw_view_modules && r->format->human_readable && !o->no_fold;
+	r->request.collapsed = has_parts(r->view) && r->format->human_readable && !o->no_fold;
 	if ((o->root || o->hot_path) && r->view != &dw_view_calltree)
 		return dw_misuse(err, "--root and --hot-path are for the view calltree");
 	if (asked && r->view != &dw_view_allocations && r->view != &dw_view_calltree &&
-	    !(r->view == &dw_view_modules && o->no_fold && !o->fold && o->trim_pct < 0))
+	    !(has_parts(r->view) && o->no_fold && !o->fold && o->trim_pct < 0))
 		return dw_misuse(err,
 				 "--trim and --fold are for the views calltree and allocations");
 	if (o->order && strcmp(o->order, "time") != 0 && strcmp(o->order, "first-call") != 0)
@@ -272,7 +277,7 @@ static int read_by(struct report *r, struct dw_error *err)
 	if (!r->view->splits)
 		return dw_misuse(err,
 				 "the rows of the view %s cannot be split; those of functions, "
-				 "calltree, modules and lines can",
+				 "calltree, modules, lines and file-io can",
 				 r->view->name);
 	return 0;
 }
@@ -290,6 +295,9 @@ static int read_words(struct report *r, char **operands, struct dw_error *err)
 		return unknown_format(o->format, err);
 	if (read_view(r, operands + 1, err) || read_by(r, err))
 		return DWELL_ERR_USAGE;
+	if (r->view == &dw_view_file_io && (o->filter.from_ns || o->filter.to_ns))
+		return dw_misuse(err, "--from and --until are not for the view file-io: "
+				      "when files were read is not known");
 	if (o->intervals && strcmp(o->intervals, "event") && strcmp(o->intervals, "probe"))
 		return dw_misuse(err,
 				 "unknown rule '%s'; intervals end at every event or at a probe",

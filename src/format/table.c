@@ -350,7 +350,9 @@ static void write_footers(const struct dw_format_job *job, const struct layout *
 	if (t->to_ns)
 		dw_out_printf(out, "(times from %.3f s to %.3f s: ranges snap to slices)\n",
 			      (double)t->from_ns / 1e9, (double)t->to_ns / 1e9);
-	if (dw_table_has_unseen(job) && !dw_table_is_upper_bound(job))
+	if (job->view->ops->limits)
+		dw_out_printf(out, "(%s)\n", job->view->ops->limits);
+	else if (dw_table_has_unseen(job) && !dw_table_is_upper_bound(job))
 		dw_out_puts(out, is_merged(job)
 					 ? "(application times of some processes are upper bounds: "
 					   "--by process marks them)\n"

@@ -105,6 +105,7 @@ void dw_calls_release(struct dw_calls *t)
 	dw_vec_release(&t->extremes);
 	dw_vec_release(&t->disabled);
 	dw_vec_release(&t->slow);
+	dw_vec_release(&t->files);
 	dw_vec_release(&t->sums.plain);
 	dw_vec_release(&t->sums.system_of);
 	dw_vec_release(&t->sums.system);

@@ -179,6 +179,33 @@ struct dw_call_slow {
 	uint64_t io_ns, blocking_ns, switched_ns;
 };
 
+/* Calls that read and write, and how long they took. */
+struct dw_io_sums {
+	uint64_t reads, writes;
+	uint64_t bytes_read, bytes_written;
+	uint64_t time_ns;
+};
+
+/* Add @more to @sum. */
+static inline void dw_io_sums_add(struct dw_io_sums *sum, const struct dw_io_sums *more)
+{
+	sum->reads += more->reads;
+	sum->writes += more->writes;
+	sum->bytes_read += more->bytes_read;
+	sum->bytes_written += more->bytes_written;
+	sum->time_ns += more->time_ns;
+}
+
+/* What a thread has read from a file and written to it, by the innermost function with probes that
+ * called. */
+struct dw_call_file {
+	uint32_t id; /* as that of extremes */
+	uint32_t thread;
+	uint32_t entry; /* frame id of the function, 0 = none was open */
+	uint32_t file;	/* string: its name; 0 = files that had no room, of all functions */
+	struct dw_io_sums sums;
+};
+
 /* From @at_ns on, since the start of the recording, calls of a function were measured no more: what
  * they take is their callers' time. */
 struct dw_call_disabled {
@@ -201,8 +228,9 @@ struct dw_calls {
 	DW_VEC(struct dw_call_delta) deltas;
 	DW_VEC(struct dw_call_extremes) extremes;
 	DW_VEC(struct dw_call_slow) slow;
+	DW_VEC(struct dw_call_file) files;
 	DW_VEC(struct dw_call_disabled) disabled;
-	uint32_t extremes_ids, slow_ids; /* while recording: ids in use */
+	uint32_t extremes_ids, slow_ids, file_ids; /* while recording: ids in use */
 	/* Of a session that was loaded for one range of time: by node id - 1, instead of deltas. */
 	struct dw_call_store sums;
 };

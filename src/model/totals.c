@@ -51,6 +51,7 @@ void dw_totals_release(struct dw_totals *t)
 	dw_vec_release(&t->processes);
 	dw_vec_release(&t->threads);
 	dw_vec_release(&t->slow);
+	dw_vec_release(&t->files);
 	dw_vec_release(&t->extremes);
 	dw_vec_release(&t->types);
 	dw_vec_release(&t->gcs);

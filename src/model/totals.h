@@ -13,6 +13,7 @@
 
 #include "base/vec.h"
 #include "model/amounts.h"
+#include "model/calls.h"
 #include "model/wait.h"
 
 #include <stdbool.h>
@@ -118,6 +119,16 @@ struct dw_slow_total {
 	uint32_t amounts;
 };
 
+/* What was read from a file and written to it: all of it, or by one function, behind that. */
+struct dw_file_total {
+	uint32_t parent; /* index of the file's, UINT32_MAX = this is it */
+	uint32_t lane;
+	uint32_t file;	   /* string, 0 = files that had no room */
+	uint32_t function; /* of a part: id, or DWELL_FUNCTION_ROOT, DWELL_FUNCTION_UNKNOWN */
+	uint32_t thread;   /* DWELL_FUNCTION_ROOT: one of its threads, else 0 */
+	struct dw_io_sums sums;
+};
+
 /* A type of objects; of a lane with several processes one of the types that are the same there. */
 struct dw_type_total {
 	uint32_t type; /* type id */
@@ -193,6 +204,7 @@ struct dw_totals {
 	DW_VEC(struct dw_slow_total) slow;
 	uint32_t pathless_threads; /* that made calls which no path is known of: none of these is
 				      among the slow ones */
+	DW_VEC(struct dw_file_total) files;
 	DW_VEC(struct dw_type_total) types;
 	struct dw_hot_rows hot[DWELL_HOT_LISTS];
 	struct dw_wait_total waits[DWELL_WAIT_KINDS]; /* by kind */

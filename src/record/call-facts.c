@@ -58,6 +58,7 @@ int dw_call_sums_add(struct dw_call_sums *s, uint32_t process, uint64_t cpu_ns,
 	sum->drawn += calls->drawn;
 	sum->drawn_lost += calls->drawn_lost;
 	sum->extremes_lost += calls->extremes_lost;
+	sum->io_lost += calls->io_lost;
 	sum->broken += calls->broken;
 	sum->lookups += calls->lookups;
 	sum->repairs += calls->repairs;
@@ -154,6 +155,7 @@ int dw_note_calls(struct dw_facts *facts, const struct dw_call_sums *s)
 		{"paths_drawn", c->drawn},
 		{"paths_not_drawn", c->drawn_lost},
 		{"callees_without_extremes", c->extremes_lost},
+		{"file_io_calls_lost", c->io_lost},
 		{"nodes_dropped", c->broken},
 		{"tree_bytes_max", c->arena_bytes},
 		{"tree_lookups", c->lookups},

@@ -40,6 +40,7 @@ static const char *const kind_names[DWELL_CHUNK_KINDS] = {
 	[DWELL_CHUNK_SOURCES] = "sources",
 	[DWELL_CHUNK_EXTRAS] = "waits",
 	[DWELL_CHUNK_EXECS] = "execs",
+	[DWELL_CHUNK_CALL_FILES] = "call_files",
 };
 
 const char *dw_chunk_kind_name(enum dw_chunk_kind kind)

@@ -375,6 +375,18 @@ static const struct dw_column call_disabled[] = {
 		    .most = DWELL_DISABLED_IN_PART | DWELL_DISABLED_FROM_START),
 };
 
+static const struct dw_column call_files[] = {
+	COLUMN(dw_call_file, id, DELTA, NONE),
+	ID(dw_call_file, thread, DELTA, THREAD),
+	COLUMN(dw_call_file, entry, DELTA, FRAME),
+	COLUMN(dw_call_file, file, DELTA, STRING),
+	COLUMN(dw_call_file, sums.reads, PLAIN, NONE),
+	COLUMN(dw_call_file, sums.writes, PLAIN, NONE),
+	COLUMN(dw_call_file, sums.bytes_read, PLAIN, NONE),
+	COLUMN(dw_call_file, sums.bytes_written, PLAIN, NONE),
+	COLUMN(dw_call_file, sums.time_ns, PLAIN, NONE),
+};
+
 static const struct dw_column execs[] = {
 	ID(dw_exec, process, DELTA, PROCESS),
 	COLUMN(dw_exec, command, DELTA, STRING),
@@ -480,6 +492,7 @@ struct dw_columns dw_layout_of(enum dw_chunk_kind kind)
 		[DWELL_CHUNK_CALL_EXTREMES] = COLUMNS(call_extremes, dw_call_extremes),
 		[DWELL_CHUNK_CALL_SLOW] = COLUMNS(call_slow, dw_call_slow),
 		[DWELL_CHUNK_CALL_DISABLED] = COLUMNS(call_disabled, dw_call_disabled),
+		[DWELL_CHUNK_CALL_FILES] = COLUMNS(call_files, dw_call_file),
 		[DWELL_CHUNK_ALLOC_TYPES] = COLUMNS(alloc_types, dw_alloc_type),
 		[DWELL_CHUNK_ALLOC_GROUPS] = COLUMNS(alloc_groups, dw_alloc_group),
 		[DWELL_CHUNK_ALLOC_METHODS] = COLUMNS(alloc_methods, dw_alloc_method),

@@ -151,6 +151,7 @@ static inline uint32_t dw_take_max(struct dw_cursor *c, uint64_t max)
 	X(CALL_EXTREMES, calls.extremes, 0)      \
 	X(CALL_SLOW, calls.slow, 0)              \
 	X(CALL_DISABLED, calls.disabled, 0)      \
+	X(CALL_FILES, calls.files, 0)            \
 	X(ALLOC_TYPES, allocations.types, 0)     \
 	X(ALLOC_GROUPS, allocations.groups, 0)   \
 	X(ALLOC_METHODS, allocations.methods, 0) \

@@ -349,6 +349,9 @@ static int take_rows(struct dw_cursor *c, enum dw_chunk_kind kind, size_t n, str
 	case DWELL_CHUNK_CALL_SLOW:
 		PLACE_ROWS(c, &p->calls.slow, n);
 		return 0;
+	case DWELL_CHUNK_CALL_FILES:
+		PLACE_ROWS(c, &p->calls.files, n);
+		return 0;
 	default:
 		*t.n += n;
 		return 0;
@@ -419,6 +422,7 @@ static const struct {
 	[DWELL_CHUNK_SOURCES] = {NULL, 2},
 	[DWELL_CHUNK_EXTRAS] = {NULL, 5},
 	[DWELL_CHUNK_EXECS] = {NULL, 3},
+	[DWELL_CHUNK_CALL_FILES] = {NULL, 9},
 };
 
 /* The verdict over a chunk that was read to its end. */

@@ -218,7 +218,8 @@ static bool is_cleared(enum dw_chunk_kind kind)
 {
 	return kind == DWELL_CHUNK_SAMPLES || kind == DWELL_CHUNK_CALL_DELTAS ||
 	       kind == DWELL_CHUNK_CALL_EXTREMES || kind == DWELL_CHUNK_CALL_SLOW ||
-	       kind == DWELL_CHUNK_ALLOC_DELTAS || kind == DWELL_CHUNK_EXTRAS;
+	       kind == DWELL_CHUNK_ALLOC_DELTAS || kind == DWELL_CHUNK_EXTRAS ||
+	       kind == DWELL_CHUNK_CALL_FILES;
 }
 
 void dw_encoded_advance(struct dw_encoded *done, const struct dw_profile *p)

@@ -30,6 +30,10 @@
 #define SLOW_TABLE \
 	"CREATE TABLE slow (rank INTEGER PRIMARY KEY, process INTEGER, thread INTEGER," \
 	" function INTEGER" DW_SLOW_COLUMNS(SLOW_COLUMN, NULL) ");"
+#define IO_TABLE \
+	"CREATE TABLE io (rank INTEGER PRIMARY KEY, process INTEGER, file INTEGER," \
+	" function INTEGER, reads INTEGER, writes INTEGER, bytes_read INTEGER," \
+	" bytes_written INTEGER, io_ns INTEGER);"
 
 #define TABLES \
 	"CREATE TABLE fact (key TEXT PRIMARY KEY, value) WITHOUT ROWID;" \
@@ -59,7 +63,7 @@
 	" column_end INTEGER, inclusive INTEGER, exclusive INTEGER, total INTEGER);" \
 	"CREATE TABLE instruction (rank INTEGER PRIMARY KEY, statement INTEGER," \
 	" offset INTEGER, inclusive INTEGER, exclusive INTEGER, total INTEGER);" \
-	SLOW_TABLE
+	SLOW_TABLE IO_TABLE
 
 /* What only sessions of allocations have. */
 #define ALLOCS_TABLES \
@@ -273,6 +277,14 @@
 	" FROM slow t LEFT JOIN thread h ON h.id = t.thread" GEN_JOINS("f.file") \
 	" ORDER BY t.rank;"
 
+#define VIEW_FILE_IO \
+	"CREATE VIEW file_io AS" \
+	" SELECT coalesce(ft.text, '[other files]') AS file, " GEN("f.name") \
+	", t.reads AS reads, t.bytes_read AS bytes_read, t.writes AS writes," \
+	" t.bytes_written AS bytes_written, t.io_ns AS io_time" \
+	" FROM io t" GEN_JOINS("f.file") " LEFT JOIN text ft ON ft.id = t.file" \
+	" ORDER BY t.rank;"
+
 /* Views of types and of collections. */
 #define TYPE_JOINS \
 	PROCESS_JOINS " LEFT JOIN text tn ON tn.id = t.name" MODULE_JOINS("t.module") "{join}"
@@ -318,7 +330,8 @@ static const char waits_view_sql[] = VIEW_WAITS;
 
 static const char views_sql[] =
 	VIEW_FUNCTIONS VIEW_CALLTREE VIEW_CALLERS VIEW_STATEMENT VIEW_MODULES VIEW_LINES
-	VIEW_INSTRUCTIONS VIEW_PROCESSES VIEW_THREADS VIEW_SUMMARY VIEW_SLOWEST;
+	VIEW_INSTRUCTIONS VIEW_PROCESSES VIEW_THREADS VIEW_SUMMARY VIEW_SLOWEST
+	VIEW_FILE_IO;
 
 static const char alloc_tables_sql[] = ALLOCS_TABLES;
 

@@ -1,6 +1,6 @@
 /*
  * Tables of a finished session that stand beside those of rows; see tables.h: fact, text, and slow,
- * wait, type and gc of sessions that have such.
+ * wait, io, type and gc of sessions that have such.
  */
 #include "session/tables.h"
 
@@ -158,6 +158,55 @@ int dw_wait_table_write(struct dw_database *db, const struct dw_totals *totals,
 		sqlite3_bind_int64(st, 3, w->threads);
 		rc = dw_database_step(db, st, err);
 	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+static int compare_files(const void *a, const void *b, void *ctx)
+{
+	const struct dw_file_total *v = ctx;
+	size_t i = *(const size_t *)a, k = *(const size_t *)b;
+	uint64_t x = v[i].sums.time_ns, y = v[k].sums.time_ns;
+
+	return x != y ? (x < y ? 1 : -1) : (i > k) - (i < k);
+}
+
+/* A row has no function of its own where it has no parts, or what called was in none. */
+static int put_file(struct dw_database *db, sqlite3_stmt *st, const struct dw_file_total *f,
+		    uint8_t *texts, struct dw_error *err)
+{
+	const struct dw_io_sums *s = &f->sums;
+	const uint64_t v[] = {f->lane,	 f->file,	f->function,	  s->reads,
+			      s->writes, s->bytes_read, s->bytes_written, s->time_ns};
+
+	texts[f->file] = 1;
+	for (int i = 0; i < sqlite3_bind_parameter_count(st); i++)
+		sqlite3_bind_int64(st, i + 1, (int64_t)v[i]);
+	if (!f->file)
+		sqlite3_bind_null(st, 2);
+	if (!f->file || f->function == (uint32_t)DWELL_FUNCTION_ROOT)
+		sqlite3_bind_null(st, 3);
+	return dw_database_step(db, st, err);
+}
+
+int dw_file_table_write(struct dw_database *db, const struct dw_totals *totals, uint8_t *texts,
+			struct dw_error *err)
+{
+	size_t n = 0;
+	dw_auto_free size_t *rows = calloc(totals->files.n + 1, sizeof *rows);
+	sqlite3_stmt *st = NULL;
+	int rc;
+
+	if (!rows)
+		return dw_error_set(err, -ENOMEM, "no memory to finish the session");
+	for (size_t i = 0; i < totals->files.n; i++)
+		if (totals->files.v[i].parent != UINT32_MAX || !totals->files.v[i].file)
+			rows[n++] = i;
+	qsort_r(rows, n, sizeof *rows, compare_files, totals->files.v);
+	rc = dw_database_prepare(db, "INSERT INTO io VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)", &st,
+				 err);
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = put_file(db, st, &totals->files.v[rows[i]], texts, err);
 	sqlite3_finalize(st);
 	return rc;
 }

@@ -414,6 +414,8 @@ static int note_functions(struct tables *t)
 	}
 	dw_vec_each(thread, &t->p->threads.rows)
 		t->functions_shown[thread->start < functions ? thread->start : 0] = 1;
+	dw_vec_each(file, &t->totals->files)
+		t->functions_shown[file->function < functions ? file->function : 0] = 1;
 	return 0;
 }
 
@@ -482,6 +484,8 @@ static int put_totals(struct tables *t)
 		rc = dw_slow_table_write(t->db, t->p, all, least_of_rows(t), t->err);
 	if (!rc && dw_totals_has_waits(all))
 		rc = dw_wait_table_write(t->db, all, t->err);
+	if (!rc && t->has_calls)
+		rc = dw_file_table_write(t->db, all, t->texts, t->err);
 	return rc ? rc : put_nodes(t);
 }
 

@@ -62,6 +62,11 @@ int dw_slow_table_write(struct dw_database *db, const struct dw_profile *p,
 int dw_wait_table_write(struct dw_database *db, const struct dw_totals *totals,
 			struct dw_error *err);
 
+/* Fill the table io, what took longest first; note in @texts, by string id, which texts it
+ * shows. 0 or a negative code. */
+int dw_file_table_write(struct dw_database *db, const struct dw_totals *totals, uint8_t *texts,
+			struct dw_error *err);
+
 /* Fill type and gc, and @amounts with what types have; note in @texts, by string id, which texts
  * they show. 0 or a negative code. */
 int dw_alloc_tables_write(struct dw_database *db, struct dw_amount_table *amounts,

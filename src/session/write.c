@@ -256,7 +256,7 @@ int dw_session_flush(struct dw_session_writer *w, struct dw_profile *p, struct d
 		row->dirty = false;
 	dw_samples_clear(&p->samples);
 	p->extras.rows.n = 0;
-	p->calls.deltas.n = p->calls.extremes.n = p->calls.slow.n = 0;
+	p->calls.deltas.n = p->calls.extremes.n = p->calls.slow.n = p->calls.files.n = 0;
 	p->allocations.deltas.n = 0;
 	return 0;
 }

@@ -26,7 +26,8 @@ int dw_session_create(const char *path, struct dw_session_writer **ret, struct d
 
 /*
  * Hand everything that is new in @p since the last call to the writer thread and clear
- * p->samples, p->waits, p->calls.deltas, .extremes and .slow, and p->allocations.deltas.
+ * p->samples, p->waits, p->calls.deltas, .extremes, .slow and .files, and
+ * p->allocations.deltas.
  * Never waits for the disk; rows with a dirty flag are written again. Returns 0; -ENOMEM; or the
  * first failure of the writer thread (disk full: -ENOSPC; DWELL_ERR_LIMIT: 256 MB wait for a slow
  * disk), which repeats; what was committed before stays readable.

@@ -168,6 +168,13 @@ static const char *class_name(const struct dw_view *v, const struct dw_row *row)
 	return t ? text(v, t->name) : "";
 }
 
+static const char *file_name(const struct dw_view *v, const struct dw_row *row)
+{
+	if (!row->io)
+		return "";
+	return row->file ? text(v, row->file) : "[other files]";
+}
+
 static const char *row_name(const struct dw_view *v, const struct dw_row *row,
 			    struct dw_buf *scratch)
 {
@@ -190,6 +197,8 @@ static const char *row_name(const struct dw_view *v, const struct dw_row *row,
 		return dw_buf_str(scratch);
 	case DWELL_NAME_CLASS:
 		return class_name(v, row);
+	case DWELL_NAME_FILE:
+		return file_name(v, row);
 	case DWELL_NAME_ADDRESS:
 		dw_buf_clear(scratch);
 		dw_buf_puts(scratch, dw_digits_hex(row->address, digits));
@@ -521,10 +530,28 @@ static void wait_cell(const struct dw_view *v, const struct dw_row *row, enum dw
 		set_number(ret, DWELL_CELL_DURATION_NS, row->wait->function_ns);
 }
 
+static void io_cell(const struct dw_io_sums *io, enum dw_column column, struct dw_cell *ret)
+{
+	switch (column) {
+	case DWELL_COLUMN_IO:
+		return set_number(ret, DWELL_CELL_DURATION_NS, io->time_ns);
+	case DWELL_COLUMN_READS:
+		return set_number(ret, DWELL_CELL_COUNT, io->reads);
+	case DWELL_COLUMN_BYTES_READ:
+		return set_number(ret, DWELL_CELL_COUNT, io->bytes_read);
+	case DWELL_COLUMN_WRITES:
+		return set_number(ret, DWELL_CELL_COUNT, io->writes);
+	default:
+		return set_number(ret, DWELL_CELL_COUNT, io->bytes_written);
+	}
+}
+
 static void event_cell(const struct dw_view *v, const struct dw_row *row, enum dw_column column,
 		       struct dw_cell *ret)
 {
-	if (column >= DWELL_COLUMN_WAIT_KIND && row->wait)
+	if (row->io)
+		io_cell(row->io, column, ret);
+	else if (column >= DWELL_COLUMN_WAIT_KIND && row->wait)
 		wait_cell(v, row, column, ret);
 	else if (column >= DWELL_COLUMN_GC_NUMBER && row->gc)
 		gc_cell(v, row->gc, column, ret);
@@ -589,6 +616,8 @@ void dw_view_cell(const struct dw_view *v, const struct dw_row *row, enum dw_col
 		return set_text(ret, function_name(v, row, scratch));
 	case DWELL_COLUMN_NAME:
 		return set_text(ret, row_name(v, row, scratch));
+	case DWELL_COLUMN_FILE:
+		return set_text(ret, file_name(v, row));
 	case DWELL_COLUMN_CLASS_NAME:
 		return set_text(ret, class_name(v, row));
 	case DWELL_COLUMN_LINE_NAME:

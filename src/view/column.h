@@ -183,7 +183,13 @@
 	DW_COLUMN_OF_ROW(X, WAIT_PCT, "Wait Time %", "Wait %", PERCENT)                            \
 	DW_COLUMN_OF_ROW(X, WAIT_THREADS, "Number of Threads", "Threads", COUNT)                   \
 	DW_COLUMN_OF_ROW(X, WAIT_COUNTS, "Counts In Reports", "Counts", TEXT)                      \
-	DW_COLUMN_OF_ROW(X, WAIT_MOST, "Function Wait Time", "Most Of It", DURATION_NS)
+	DW_COLUMN_OF_ROW(X, WAIT_MOST, "Function Wait Time", "Most Of It", DURATION_NS) \
+	/* Files that were read and written. */                                                    \
+	DW_COLUMN_OF_ROW(X, FILE, "File", NULL, TEXT)                                              \
+	DW_COLUMN_OF_ROW(X, READS, "Reads", NULL, COUNT)                                           \
+	DW_COLUMN_OF_ROW(X, BYTES_READ, "Bytes Read", NULL, COUNT)                                 \
+	DW_COLUMN_OF_ROW(X, WRITES, "Writes", NULL, COUNT)                                         \
+	DW_COLUMN_OF_ROW(X, BYTES_WRITTEN, "Bytes Written", NULL, COUNT)
 
 #define DW_COLUMN_NAME(name, ...) DWELL_COLUMN_##name,
 enum dw_column {

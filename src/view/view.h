@@ -41,6 +41,7 @@ enum dw_row_name {
 	DWELL_NAME_LINE,
 	DWELL_NAME_ADDRESS,
 	DWELL_NAME_CLASS, /* a type of objects */
+	DWELL_NAME_FILE,  /* that was read or written */
 };
 
 /* Which list of the summary a row is in, in their order. */
@@ -89,6 +90,7 @@ struct dw_row {
 	uint32_t processes;		 /* summary: that have the function, 0 = not known */
 	const struct dw_gc *gc;		 /* gc */
 	const struct dw_wait_total *wait; /* waits; its kind is its place among all */
+	const struct dw_io_sums *io;	  /* file-io: of @file, which is no source then */
 	uint32_t class_of;		  /* type id: what DWELL_NAME_CLASS names */
 };
 
@@ -104,11 +106,11 @@ struct dw_view_request {
 	const struct dw_profile *profile;
 	const struct dw_totals *totals;	 /* with the parts that the view names */
 	const struct dw_filter *filter;	 /* that these have passed, to be told; NULL = none */
-	uint32_t function;		 /* callers: the current function; slowest: of it */
+	uint32_t function;		 /* callers: the current function; slowest, file-io: of it */
 	bool hot_path;			 /* calltree: nothing but it */
 	bool by_first_call;		 /* calltree of calls: siblings in this order */
 	bool unfolding;			 /* trees: for view/unfold.h, not in order */
-	bool collapsed;			 /* modules: without what is in them */
+	bool collapsed;			 /* modules, file-io: without what is in them */
 	bool intel;			 /* instructions: as Intel's assemblers write them */
 	struct dw_prune_options pruning; /* calltree */
 	struct dw_source_text *source;	 /* lines; NULL = not wanted */
@@ -154,6 +156,8 @@ struct dw_view_ops {
 	bool splits;	    /* rows are those of lanes */
 	bool is_of_my_code; /* its tables fold the system's code, if nobody asked for that */
 	bool has_notes;	    /* for people it is told in words, dw_notes_make() */
+	const char *limits; /* what tables say below of what cannot be seen; NULL = nothing, but
+			       whether application times are upper bounds */
 	bool tells_all;	    /* tables say below what its row of type DWELL_ROW_CURRENT has beside */
 	enum dw_column tree;		/* the column that tables indent; DWELL_COLUMN_END = flat */
 	enum dw_view_function function; /* whether it takes request.function */
@@ -194,6 +198,7 @@ extern const struct dw_view_ops dw_view_slowest;
 extern const struct dw_view_ops dw_view_allocations;
 extern const struct dw_view_ops dw_view_lifetime;
 extern const struct dw_view_ops dw_view_gc;
+extern const struct dw_view_ops dw_view_file_io;
 
 /* The view called @name, NULL when there is none. */
 const struct dw_view_ops *dw_view_find(const char *name);

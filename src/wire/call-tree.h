@@ -43,6 +43,7 @@ enum {
 	DWELL_ROOM_CELLS = 12 << 20,
 	DWELL_ROOM_OTHER = 16 << 20, /* cells among it */
 	DWELL_ROOM_PATHS = 8 << 20,  /* drawn ones */
+	DWELL_ROOM_FILES = 8 << 20,  /* names of files, and what was read and written */
 	/* What each thread beyond the first ones brings, and of that what nodes may take, and cells
 	 * with them; of so many threads. */
 	DWELL_ROOM_THREAD = 640 << 10,
@@ -84,6 +85,9 @@ static inline int dw_key_is_line(uint64_t key)
 #define DWELL_MARK_DRAWN   0xfffffff9ull /* this line and the next */
 #define DWELL_MARK_COUNTED 0xfffffff8ull
 #define DWELL_MARK_POINTER 0xfffffff7ull
+#define DWELL_MARK_FILE	   0xfffffff6ull /* lines of DWELL_MARK_NAME follow, as its name needs */
+#define DWELL_MARK_NAME	   0xfffffff5ull
+#define DWELL_MARK_FILE_IO 0xfffffff4ull
 
 /* The unit of overhead in trees. */
 #define DWELL_OVERHEAD_TICKS 256
@@ -232,6 +236,43 @@ struct dw_tree_pointers {
 };
 
 #define DWELL_POINTER_PROBED (1ull << 63)
+
+/*
+ * A file that a thread has read or written, by the name that the kernel had for it then, without a
+ * NUL at its end: what does not fit here stands in lines that follow, in a row. Its mark is stored
+ * last, behind all of them.
+ */
+struct dw_tree_file {
+	uint32_t bytes; /* of the name, DWELL_FILE_NAME_MAX at most */
+	uint32_t next;	/* the agent's own */
+	char name[48];
+	uint64_t mark; /* DWELL_MARK_FILE */
+};
+
+struct dw_tree_name {
+	char name[56];
+	uint64_t mark; /* DWELL_MARK_NAME */
+};
+
+enum { DWELL_FILE_NAME_MAX = 1024 };
+
+/*
+ * What a thread has read from a file and written to it in calls that have ended, by the innermost
+ * function with probes that called. Calls that failed and such of no bytes are counted. One that
+ * moves bytes from one file to another reads of the one and writes to the other, which has its
+ * time. The mark is stored last.
+ */
+struct dw_tree_file_io {
+	uint64_t reads, writes; /* calls */
+	uint64_t bytes_read, bytes_written;
+	uint64_t ticks;	   /* in these calls */
+	uint32_t function; /* key, or DWELL_KEY_ROOT: below 2^32 */
+	uint32_t file;	   /* line of its struct dw_tree_file; 0 = of files that had no room, all
+			      together, of functions too */
+	uint32_t thread;   /* line of its struct dw_tree_thread */
+	uint32_t next;	   /* the agent's own */
+	uint64_t mark;	   /* DWELL_MARK_FILE_IO */
+};
 
 /* Ticks; least > most: none yet. */
 struct dw_tree_range {
@@ -393,7 +434,7 @@ struct dw_tree_thread {
 	uint64_t pointers;	   /* address of its DWELL_POINTER_SETS lines, 0 = none */
 	uint32_t stacks;	   /* shadow stacks made */
 	uint32_t disabled_serial;  /* of the struct dw_region_disabled that its stacks agree with */
-	uint64_t unused;
+	uint64_t io_lost;	   /* reads and writes that had no line at all */
 	uint64_t cpu_at;     /* TSC of the reading in @cpu_ns; with an @os_source the thread has run
 				from there to @last */
 	uint64_t slow_since; /* TSC at which a slow path began that goes on, else 0: whose the time
@@ -449,6 +490,12 @@ _Static_assert(offsetof(struct dw_tree_open, mark) == 56, "where marks stand");
 _Static_assert(offsetof(struct dw_tree_counted, mark) == 56, "where marks stand");
 /* Here too. */
 _Static_assert(offsetof(struct dw_tree_pointers, mark) == 56, "where marks stand");
+/* Here too. */
+_Static_assert(offsetof(struct dw_tree_file, mark) == 56, "where marks stand");
+/* Here too. */
+_Static_assert(offsetof(struct dw_tree_name, mark) == 56, "where marks stand");
+/* Here too. */
+_Static_assert(offsetof(struct dw_tree_file_io, mark) == 56, "where marks stand");
 _Static_assert(sizeof(struct dw_tree_node) == DWELL_LINE_BYTES, "one line");
 _Static_assert(sizeof(struct dw_tree_os) == DWELL_LINE_BYTES, "one line");
 _Static_assert(sizeof(struct dw_tree_cell) == DWELL_LINE_BYTES, "one line");
@@ -460,4 +507,7 @@ _Static_assert(sizeof(struct dw_tree_slow) == 2 * DWELL_LINE_BYTES, "two lines")
 _Static_assert(sizeof(struct dw_tree_open) == 2 * DWELL_LINE_BYTES, "two lines");
 _Static_assert(sizeof(struct dw_tree_counted) == DWELL_LINE_BYTES, "one line");
 _Static_assert(sizeof(struct dw_tree_pointers) == DWELL_LINE_BYTES, "one line");
+_Static_assert(sizeof(struct dw_tree_file) == DWELL_LINE_BYTES, "one line");
+_Static_assert(sizeof(struct dw_tree_name) == DWELL_LINE_BYTES, "one line");
+_Static_assert(sizeof(struct dw_tree_file_io) == DWELL_LINE_BYTES, "one line");
 _Static_assert(sizeof(struct dw_tree_thread) == 5 * DWELL_LINE_BYTES, "five lines");

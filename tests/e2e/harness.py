@@ -65,6 +65,7 @@ NEEDS = {
     "namespaces": functools.cache(makes_namespaces),
     "perf events": functools.cache(opens_perf_events),
     "rseq": has_rseq,
+    "strace": lambda: shutil.which("strace"),
     "pyte": lambda: os.path.exists("/usr/lib/python3/dist-packages/pyte"),
 }
 

@@ -23,7 +23,7 @@ TAKEN = {  # what shows that it was taken in, by the facts of the session
     "objects": lambda facts: facts["rows_dropped"] > 0,
     "sparse": lambda facts: facts["processes_instrumented"] > 0,
     "sparse-code": lambda facts: facts["runtimes"] > 0,
-    "sparse-calls": lambda facts: facts["tree_bytes_max"] == (24 << 20) + 240 * (640 << 10),
+    "sparse-calls": lambda facts: facts["tree_bytes_max"] == (32 << 20) + 240 * (640 << 10),
 }
 
 

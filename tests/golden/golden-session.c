@@ -202,6 +202,32 @@ static void add_extremes(struct dw_profile *p, uint32_t thread, uint32_t entry, 
 		abort();
 }
 
+static void add_file(struct dw_profile *p, uint32_t thread, uint32_t entry, const char *name,
+		     struct dw_io_sums sums)
+{
+	struct dw_call_file f = {.id = (uint32_t)p->calls.files.n + 1,
+				 .thread = thread,
+				 .entry = entry,
+				 .file = name ? mk_text(p, name) : 0,
+				 .sums = sums};
+
+	if (dw_vec_push(&p->calls.files, f))
+		abort();
+}
+
+/* Two threads read a file, the second one by two functions; what had no room stands apart. */
+static void add_files(struct dw_profile *p, uint32_t first, uint32_t second, const uint32_t *entry)
+{
+	const char *table = "/srv/data/table.db", *odd = "/srv/\033[31mred\n<b>.txt";
+
+	add_file(p, first, entry[2], table, (struct dw_io_sums){120, 0, 491520, 0, 31000000});
+	add_file(p, second, entry[2], table, (struct dw_io_sums){80, 0, 327680, 0, 9000000});
+	add_file(p, second, entry[4], table, (struct dw_io_sums){2, 7, 100, 28672, 4000000});
+	add_file(p, first, 0, "[pipe]", (struct dw_io_sums){0, 3, 0, 90, 12000});
+	add_file(p, first, entry[0], odd, (struct dw_io_sums){1, 0, 0, 0, 2500});
+	add_file(p, second, 0, NULL, (struct dw_io_sums){5, 1, 2048, 3, 700000});
+}
+
 /* A tree below @root: main > fib > fib, main > work > read. */
 static void add_main_tree(struct dw_profile *p, uint32_t thread, const uint32_t *entry,
 			  const uint32_t *site, uint64_t scale)
@@ -304,6 +330,7 @@ static void make_calls(struct dw_profile *p)
 	add_pool_tree(p, add_thread(p, 1, 102, pool), entry);
 	add_pool_tree(p, add_thread(p, 1, 103, pool), entry);
 	add_thread(p, 1, 104, pool);
+	add_files(p, one, two, entry);
 	qsort(p->calls.deltas.v, p->calls.deltas.n, sizeof *p->calls.deltas.v, compare_deltas);
 	set_call_facts(p);
 }
@@ -450,7 +477,7 @@ static int flush(struct dw_session_writer *w, struct dw_profile *p, struct dw_er
 {
 	struct dw_samples all = {0};
 	size_t deltas = p->calls.deltas.n, extremes = p->calls.extremes.n, slow = p->calls.slow.n;
-	size_t allocs = p->allocations.deltas.n;
+	size_t allocs = p->allocations.deltas.n, files = p->calls.files.n;
 	int rc = 0;
 
 	for (size_t i = 0; i < p->samples.n && !rc; i++)
@@ -463,6 +490,7 @@ static int flush(struct dw_session_writer *w, struct dw_profile *p, struct dw_er
 	p->calls.deltas.n = deltas; /* the rows are there still */
 	p->calls.extremes.n = extremes;
 	p->calls.slow.n = slow;
+	p->calls.files.n = files;
 	p->allocations.deltas.n = allocs;
 	return rc;
 }

@@ -172,7 +172,7 @@ static void forge_tables(double end, unsigned *seed)
 static void forge_sparse(double end)
 {
 	const uint64_t bytes = 1ull << 29; /* larger files are not looked at at all */
-	const uint64_t lines = DWELL_ROOM_OTHER + DWELL_ROOM_PATHS +
+	const uint64_t lines = DWELL_ROOM_OTHER + DWELL_ROOM_PATHS + DWELL_ROOM_FILES +
 			       (uint64_t)DWELL_ROOM_THREADS * DWELL_ROOM_THREAD; /* nor are more */
 	struct region r = make_region("sparse", sizeof(struct dw_clr_head));
 	struct dw_clr_head *head = (void *)(r.h + 1);

@@ -169,12 +169,17 @@ static void scribble(uint64_t *lines, uint32_t all, unsigned *seed)
 		words[2] = (unsigned)rand_r(seed) % 3 ? (unsigned)rand_r(seed) % 400 : words[2];
 		words[7] = (unsigned)rand_r(seed) % (line + 1);
 		if (rand_r(seed) % 8 == 0)
-			words[7] = DWELL_MARK_DRAWN + (unsigned)rand_r(seed) % 7;
+			words[7] = DWELL_MARK_FILE_IO + (unsigned)rand_r(seed) % 12;
 		if (rand_r(seed) % 4 == 0) { /* lines of cells, of records' threads */
 			words[6] = (uint64_t)((unsigned)rand_r(seed) % all) << 32 |
 				   (unsigned)rand_r(seed) % all;
 			words[3] = 1ull << 32;
 		}
+		if (rand_r(seed) % 8 == 0) /* of files and of what was read of them */
+			words[5] = (uint64_t)((unsigned)rand_r(seed) % all) << 32 |
+				   (unsigned)rand_r(seed) % 2000;
+		if (rand_r(seed) % 8 == 0)
+			words[0] = (unsigned)rand_r(seed) % 2000;
 		if (rand_r(seed) % 8 == 0)
 			words[7] |= (uint64_t)((unsigned)rand_r(seed) % all) << 32;
 	}

@@ -32,6 +32,7 @@ struct arena {
 	uint64_t mapped;   /* atomic; written inside dw_agent_enter() */
 	uint32_t used;	   /* lines, atomic */
 	uint32_t paths;	   /* among them, lines of drawn paths, atomic */
+	uint32_t files;	   /* likewise of files */
 };
 
 static struct arena arena;
@@ -108,18 +109,21 @@ uint32_t *dw_arena_links(void)
 	return (uint32_t *)arena.links;
 }
 
-/* Bytes of all lines after one is taken for @use, where drawn paths have @paths of them. */
-static uint64_t room_for(enum dw_line_use use, uint64_t paths)
+/* Bytes of all lines after one is taken for @use, where drawn paths and files have @apart of them.
+ */
+static uint64_t room_for(enum dw_line_use use, uint64_t apart)
 {
-	static const uint64_t beside[] = {0, DWELL_ROOM_OTHER, DWELL_ROOM_CELLS, DWELL_ROOM_OTHER};
+	static const uint64_t beside[] = {0, DWELL_ROOM_OTHER, DWELL_ROOM_OTHER, DWELL_ROOM_CELLS,
+					  DWELL_ROOM_OTHER};
 	static const uint64_t a_thread[] = {DWELL_ROOM_THREAD_NODES, DWELL_ROOM_THREAD,
-					    DWELL_ROOM_THREAD_CELLS, DWELL_ROOM_THREAD};
+					    DWELL_ROOM_THREAD, DWELL_ROOM_THREAD_CELLS,
+					    DWELL_ROOM_THREAD};
 	uint64_t more = __atomic_load_n(&arena.threads, __ATOMIC_RELAXED);
 	uint64_t threads = more < DWELL_ROOM_THREADS ? more : DWELL_ROOM_THREADS;
 	uint64_t budget = __atomic_load_n(&arena.budget, __ATOMIC_RELAXED);
 	uint64_t told = __atomic_load_n(&dw_agent_region()->tree_room, __ATOMIC_RELAXED);
 	uint64_t most = use == DWELL_LINE_NODE && told && told < budget ? told : budget;
-	uint64_t bytes = most + beside[use] + threads * a_thread[use] + paths;
+	uint64_t bytes = most + beside[use] + threads * a_thread[use] + apart;
 	uint64_t reserved = __atomic_load_n(&arena.reserved, __ATOMIC_RELAXED);
 
 	if (use == DWELL_LINE_CELL) /* a share is kept even where there is little */
@@ -139,7 +143,7 @@ static bool open_links(uint64_t bytes)
 static bool grow(uint64_t end)
 {
 	uint64_t mapped = arena.mapped, bytes = mapped / 4 & -(uint64_t)CHUNK_BYTES_MIN;
-	uint64_t all = room_for(DWELL_LINE_OTHER, DWELL_ROOM_PATHS);
+	uint64_t all = room_for(DWELL_LINE_OTHER, DWELL_ROOM_PATHS + DWELL_ROOM_FILES);
 
 	bytes = !mapped			   ? CHUNK_BYTES_FIRST
 		: mapped < CHUNK_BYTES_MIN ? CHUNK_BYTES_MIN - mapped
@@ -177,15 +181,20 @@ static bool make_room(uint64_t end)
 	return false;
 }
 
-/* Whether lines before @end may be taken for @use. Paths have room of their own. */
+static uint64_t bytes_of(const uint32_t *lines)
+{
+	return (uint64_t)__atomic_load_n(lines, __ATOMIC_RELAXED) * DWELL_LINE_BYTES;
+}
+
+/* Whether lines before @end may be taken for @use. Paths and files have room of their own. */
 static bool is_within(uint64_t end, enum dw_line_use use)
 {
-	uint64_t paths =
-		(uint64_t)__atomic_load_n(&arena.paths, __ATOMIC_RELAXED) * DWELL_LINE_BYTES;
+	uint64_t paths = bytes_of(&arena.paths), files = bytes_of(&arena.files);
 
-	if (use == DWELL_LINE_PATH && paths >= DWELL_ROOM_PATHS)
+	if ((use == DWELL_LINE_PATH && paths >= DWELL_ROOM_PATHS) ||
+	    (use == DWELL_LINE_FILE && files >= DWELL_ROOM_FILES))
 		return false;
-	return end * DWELL_LINE_BYTES <= room_for(use, paths);
+	return end * DWELL_LINE_BYTES <= room_for(use, paths + files);
 }
 
 /* Take a block of @n lines from the arena. */
@@ -221,6 +230,8 @@ uint32_t dw_arena_take(struct dw_lines *lines, uint32_t n, enum dw_line_use use)
 	lines->next += n;
 	if (use == DWELL_LINE_PATH)
 		__atomic_fetch_add(&arena.paths, n, __ATOMIC_RELAXED);
+	if (use == DWELL_LINE_FILE)
+		__atomic_fetch_add(&arena.files, n, __ATOMIC_RELAXED);
 	return line;
 }
 
@@ -228,6 +239,6 @@ void dw_arena_forked(void)
 {
 	arena.mapped = 0;
 	arena.used = 1;
-	arena.paths = 0;
+	arena.paths = arena.files = 0;
 	dw_agent_region()->arena_base = arena.base;
 }

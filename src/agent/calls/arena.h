@@ -25,6 +25,7 @@ enum { DWELL_LINES_A_LINK = DWELL_LINE_BYTES / sizeof(uint32_t) }; /* in bytes *
 enum dw_line_use {
 	DWELL_LINE_NODE,  /* of the tree: not from what is kept */
 	DWELL_LINE_PATH,  /* drawn: from room of their own */
+	DWELL_LINE_FILE,  /* of files: likewise */
 	DWELL_LINE_CELL,  /* of a call, and single activations */
 	DWELL_LINE_OTHER, /* callees and their cells, threads, OS records: to the last line */
 };

@@ -131,6 +131,7 @@ static struct dw_tree_node *start_line(struct dw_thread *t)
 	if (!root)
 		return NULL;
 	dw_extremes_start(&t->extremes, t->line);
+	dw_file_io_start(&t->io);
 	t->stacks.extremes = &t->extremes;
 	dw_syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &cpu);
 	t->line->start_cpu_ns = (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "agent/calls/call-extremes.h"
+#include "agent/calls/file-io.h"
 #include "agent/calls/os-events.h"
 #include "agent/calls/path-samples.h"
 #include "agent/calls/stacks.h"
@@ -26,6 +27,7 @@ struct dw_thread {
 	struct dw_extremes extremes;
 	struct dw_os_state os;
 	struct dw_drawer drawer;
+	struct dw_file_io io;
 	struct dw_thread *next; /* of all, those of ended threads among them */
 	uint32_t forks;		/* the process's own at its start: others are from before a fork */
 	uint32_t use;		/* enum dw_thread_use, atomic */

@@ -103,6 +103,7 @@ void dw_signal_run(int signal, siginfo_t *info, void *context, uint32_t i)
 	uint64_t pc = dw_context_pc(context);
 	const struct dw_area *area = dw_area_of_clone(pc);
 	struct dw_translated translated = {0};
+	struct dw_io_call call;
 	bool is_in_call;
 
 	if (dw_slow_defer(signal, info, context))
@@ -113,10 +114,10 @@ void dw_signal_run(int signal, siginfo_t *info, void *context, uint32_t i)
 		if (is_fault(signal) && info->si_code > 0 && info->si_addr == (void *)translated.pc)
 			info->si_addr = (void *)translated.translated_pc;
 	}
-	is_in_call = dw_timing_interrupt_call();
+	is_in_call = dw_timing_interrupt_call(&call);
 	run(signal, info, context, (handler *)dw_probe.handlers[i]);
 	if (is_in_call)
-		dw_timing_resume_call();
+		dw_timing_resume_call(&call);
 	if (area)
 		dw_context_restore(context, &translated);
 	else if (dw_context_pc(context) != pc)

@@ -10,6 +10,7 @@
 
 #include "agent/calls/activation.h"
 #include "agent/calls/events.h"
+#include "agent/calls/file-io.h"
 #include "agent/calls/os-events.h"
 #include "agent/calls/threads.h"
 #include "agent/clones/calibrate.h"
@@ -24,8 +25,9 @@
 #include "agent/core/slow.h"
 #include "agent/core/system-calls.h"
 
-/* Where the trampolines keep arguments of system calls (src/clone/trampolines/time-x86-64.S). */
-enum { SAVED_RSI = -32, SAVED_RDI = -40 };
+/* Where the trampolines keep arguments of system calls and what these return
+ * (src/clone/trampolines/time-x86-64.S). */
+enum { SAVED_RAX = -8, SAVED_RDX = -24, SAVED_RSI = -32, SAVED_RDI = -40 };
 
 /* A call of the slow path. It lies on the program's stack, so it is small; @event lies on the
  * agent's own. */
@@ -39,7 +41,18 @@ struct event {
 	uint64_t read; /* what the trampoline has read, 0 = nothing */
 	uint32_t trampoline;
 	enum dw_call_kind call;
+	struct dw_io_call *interrupted; /* of a handler's: what it interrupts, or has */
 };
+
+static uint64_t saved_at(uint64_t sp, int at)
+{
+	return *(const uint64_t *)(sp + (uint64_t)(int64_t)at);
+}
+
+static uint64_t saved(const struct event *e, int at)
+{
+	return saved_at(e->sp, at);
+}
 
 /* Whether @trampoline ends an activation. */
 static bool is_end(uint32_t trampoline)
@@ -184,6 +197,28 @@ static void come_to_line(const struct event *e)
 		dw_event_come_to_line(e->event, key_of(e));
 }
 
+/* A system call of the thread's begins, or goes on after a handler. */
+static void begin_io(const struct event *e)
+{
+	if (e->interrupted) {
+		dw_file_io_resume(e->t, e->interrupted);
+	} else if (e->call == DWELL_CALL_IO) {
+		const uint64_t arguments[] = {saved(e, SAVED_RDI), saved(e, SAVED_RSI),
+					      saved(e, SAVED_RDX)};
+
+		dw_file_io_begin(e->t, e->what, arguments);
+	}
+}
+
+/* One has taken @ticks, and has ended or is interrupted by a handler. */
+static void end_io(const struct event *e, uint64_t ticks)
+{
+	if (e->interrupted)
+		*e->interrupted = dw_file_io_interrupt(e->t, ticks);
+	else
+		dw_file_io_end(e->t, (int64_t)saved(e, SAVED_RAX), saved(e, SAVED_RSI), ticks);
+}
+
 /* Do what the event does to the stack; of TAIL the function alone may end. Each step stands here
  * once: the compiler makes one frame of them all, and there may be little room. */
 static void apply(const struct event *e)
@@ -204,6 +239,7 @@ static void apply(const struct event *e)
 	case DWELL_TRAMPOLINE_CALL_BEGIN:
 		dw_os_call_begin(t->line, &t->os, e->call);
 		dw_open_tell(t);
+		begin_io(e);
 		break;
 	case DWELL_TRAMPOLINE_CALL_END:
 		break;
@@ -232,11 +268,6 @@ static bool is_alive(const struct dw_area *a)
 	if (wiped && !wiped[DWELL_WIPED_ALIVE])
 		dw_agent_after_fork();
 	return wiped && wiped[DWELL_WIPED_ALIVE] && dw_agent_is_on();
-}
-
-static uint64_t saved(const struct event *e, int at)
-{
-	return *(const uint64_t *)(e->sp + (uint64_t)(int64_t)at);
 }
 
 /* The thread that @e is an event of; NULL = it counts for none. */
@@ -278,6 +309,7 @@ static void run(void *ctx)
 {
 	struct event *e = ctx;
 	bool is_call_begin = e->trampoline == DWELL_TRAMPOLINE_CALL_BEGIN;
+	uint64_t since = e->t->line->last;
 	struct dw_event event = {
 		.t = e->t,
 		.now = e->now,
@@ -287,6 +319,8 @@ static void run(void *ctx)
 
 	e->event = &event;
 	dw_event_begin(&event, e->read);
+	if (e->trampoline == DWELL_TRAMPOLINE_CALL_END)
+		end_io(e, e->t->line->last - since);
 	dw_disable_update(e->t);
 	dw_counted_look(event.now);
 	if (is_end(e->trampoline))
@@ -382,6 +416,8 @@ uint64_t dw_timing_slow(uint64_t trampoline, uint64_t sp, uint64_t what, uint64_
 	if (trampoline == DWELL_TRAMPOLINE_COUNTED && dw_slow_goes_on() &&
 	    dw_counted_interrupted((int32_t)what))
 		return 0;
+	if (trampoline == DWELL_TRAMPOLINE_CALL_BEGIN)
+		dw_file_io_forget(what, saved_at(sp, SAVED_RDI), saved_at(sp, SAVED_RSI));
 	/* Before all that takes long: until then handlers find us here. */
 	if (!dw_slow_begin(sp))
 		return 0;
@@ -399,6 +435,7 @@ uint64_t dw_timing_slow(uint64_t trampoline, uint64_t sp, uint64_t what, uint64_
 	e.what = what;
 	e.area = (const struct dw_area *)area;
 	e.call = DWELL_CALL_NOT_COUNTED;
+	e.interrupted = NULL;
 	/* What a thread has is another's from its last event on, its stack too. */
 	if (!is_last(&e))
 		dw_own_stack_call(handle, &e);
@@ -407,9 +444,9 @@ uint64_t dw_timing_slow(uint64_t trampoline, uint64_t sp, uint64_t what, uint64_
 	return dw_slow_leave();
 }
 
-bool dw_timing_interrupt_call(void)
+bool dw_timing_interrupt_call(struct dw_io_call *ret)
 {
-	struct event e = {.trampoline = DWELL_TRAMPOLINE_CALL_END};
+	struct event e = {.trampoline = DWELL_TRAMPOLINE_CALL_END, .interrupted = ret};
 
 	if (dw_probe.is_blind)
 		return false;
@@ -422,10 +459,11 @@ bool dw_timing_interrupt_call(void)
 	return true;
 }
 
-void dw_timing_resume_call(void)
+void dw_timing_resume_call(const struct dw_io_call *call)
 {
-	/* It was counted when it was interrupted. */
-	struct event e = {.trampoline = DWELL_TRAMPOLINE_CALL_BEGIN};
+	struct dw_io_call copy = *call;
+	/* It was counted when it was interrupted, but for its bytes. */
+	struct event e = {.trampoline = DWELL_TRAMPOLINE_CALL_BEGIN, .interrupted = &copy};
 
 	if (dw_probe.is_blind)
 		return;

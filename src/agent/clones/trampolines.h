@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "agent/calls/file-io.h"
 #include "wire/clone-image.h"
 
 #include <stdbool.h>
@@ -17,11 +18,11 @@
 uint64_t dw_timing_slow(uint64_t trampoline, uint64_t sp, uint64_t what, uint64_t area);
 
 /* A handler begins. Whether it has interrupted a system call that counts: its time is no part of
- * that, and dw_timing_resume_call() follows if it returns. [async-signal-safe] */
-bool dw_timing_interrupt_call(void);
+ * that, and dw_timing_resume_call() follows with *@ret if it returns. [async-signal-safe] */
+bool dw_timing_interrupt_call(struct dw_io_call *ret);
 
 /* Go on with what was interrupted. [async-signal-safe] */
-void dw_timing_resume_call(void);
+void dw_timing_resume_call(const struct dw_io_call *call);
 
 /* The key of function 0 of the image @h of the region's module @region_module. Inside
  * dw_agent_enter(). */

@@ -6,6 +6,7 @@
 
 #include "collect/calls/cell-lines.h"
 #include "collect/calls/counted.h"
+#include "collect/calls/file-io.h"
 
 #include <errno.h>
 #include <string.h>
@@ -413,6 +414,8 @@ static int look_at(struct dw_call_lines *s, uint32_t line, const struct dw_arena
 		return add_open(s, line);
 	if (mark == DWELL_MARK_COUNTED || mark == DWELL_MARK_POINTER)
 		return dw_counted_lines_add(s, line, from);
+	if (mark >= DWELL_MARK_FILE_IO && mark <= DWELL_MARK_FILE)
+		return dw_file_lines_add(s, line, mark, from);
 	if (mark > DWELL_MARK_OPEN && mark <= DWELL_MARK_EXTREMES)
 		return add_pair(s, line, pair_kind(mark), from);
 	rc = look_before(s, line);
@@ -491,7 +494,7 @@ static int take_line(struct dw_call_lines *s, uint32_t line, const struct dw_are
 	if (dw_line_is_node(l->kind))
 		return take_counts(s, line, (const struct dw_tree_node *)from);
 	if (l->kind == DWELL_LINE_BROKEN || l->kind == DWELL_LINE_CALLEE ||
-	    l->kind == DWELL_LINE_OPEN)
+	    l->kind == DWELL_LINE_OPEN || l->kind == DWELL_LINE_FILE || l->kind == DWELL_LINE_NAME)
 		return 0;
 	return dw_line_is_cell(l->kind) ? dw_cell_lines_take(s, line, (const void *)from)
 					: take_whole(s, line, from);

@@ -46,6 +46,9 @@ enum dw_line_kind {
 	DWELL_LINE_OPEN,
 	DWELL_LINE_COUNTED,
 	DWELL_LINE_POINTERS,
+	DWELL_LINE_FILE,
+	DWELL_LINE_NAME,
+	DWELL_LINE_FILE_IO,
 	DWELL_LINE_REST, /* what follows the first of several */
 	DWELL_LINE_BROKEN,
 };
@@ -53,7 +56,7 @@ enum dw_line_kind {
 struct dw_call_line {
 	uint32_t id; /* nodes: node id (of cells the first of two); OS, INNER, REST: the line they
 			belong to, 0 = not known yet; THREAD, COUNTED, POINTERS: index in threads;
-			EXTREMES, SLOW: its reader's own */
+			FILE: string; EXTREMES, SLOW, FILE_IO: its reader's own */
 	union {
 		uint32_t parent; /* nodes in trees: line, as it said when it was found; of cells'
 				    root: of its CALLEE; CALLEE: of a statement, its function's */

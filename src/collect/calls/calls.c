@@ -16,6 +16,7 @@
 #include "collect/calls/cell-lines.h"
 #include "collect/calls/counted.h"
 #include "collect/calls/drawn.h"
+#include "collect/calls/file-io.h"
 #include "collect/calls/call-extremes.h"
 #include "collect/calls/probe-costs.h"
 #include "collect/calls/skid.h"
@@ -76,8 +77,8 @@ int dw_region_calls_new(struct dw_profile *p, uint32_t process, const struct dw_
 void dw_region_calls_limit(struct dw_region_calls *r, uint64_t bytes)
 {
 	/* Threads that take the last paths at once may pass the limit by some lines. */
-	bytes += DWELL_ROOM_OTHER + DWELL_ROOM_PATHS + DWELL_ROOM_PATHS / 8 +
-		 (uint64_t)DWELL_ROOM_THREADS * DWELL_ROOM_THREAD;
+	bytes += DWELL_ROOM_OTHER + DWELL_ROOM_PATHS + DWELL_ROOM_PATHS / 8 + DWELL_ROOM_FILES +
+		 DWELL_ROOM_FILES / 8 + (uint64_t)DWELL_ROOM_THREADS * DWELL_ROOM_THREAD;
 	r->s.arena.lines_max = bytes / DWELL_LINE_BYTES;
 }
 
@@ -549,7 +550,7 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 	double to_mean;
 
 	s->cpu_ns = s->lifetime_ns = s->extremes_lost = s->drawn_lost = s->lookups = s->repairs =
-		s->stacks = 0;
+		s->stacks = s->io_lost = 0;
 	dw_vec_each(thread, &r->s.threads) {
 		struct dw_thread *row = dw_threads_get(&r->s.p->threads, thread->id);
 		struct dw_tree_thread t;
@@ -563,6 +564,7 @@ static void note_threads(struct dw_region_calls *r, const struct dw_region_readi
 						: 0;
 		s->extremes_lost += t.extremes_lost;
 		s->drawn_lost += t.drawn_lost;
+		s->io_lost += t.io_lost;
 		s->lookups += t.lookups;
 		s->repairs += t.repairs;
 		s->stacks += t.stacks;
@@ -614,6 +616,8 @@ int dw_region_calls_read(struct dw_region_calls *r, int fd, const struct dw_regi
 		rc = give_all(r, now);
 	if (!rc)
 		rc = dw_extremes_read(&r->extremes, &r->s, now->clock, now->is_last);
+	if (!rc)
+		rc = dw_file_io_read(&r->s, now->clock);
 	if (!rc && now->is_last)
 		rc = dw_open_read(&r->s, now->clock);
 	if (!rc)

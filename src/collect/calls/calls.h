@@ -92,6 +92,7 @@ struct dw_region_calls_stats {
 	uint64_t counted;	    /* calls of what is measured no more */
 	uint64_t extremes_lost; /* callees in a thread of whose single activations nothing is known
 				 */
+	uint64_t io_lost;	/* reads and writes that are in no row of a file */
 	uint64_t broken;	/* lines that make no sense */
 	uint64_t lookups, repairs, stacks;
 	uint64_t arena_bytes;
