@@ -147,6 +147,10 @@ enum dw_note_kind {
 	S(IO_CALLS, ": {0c I/O call}")                                                                                 \
 	S(AROUND_SWITCHES, "{0t} around switches")                                                                     \
 	S(IN_PROBES, "{0t} in probes, in no time below")                                                               \
+	/* Of all files. */                                                                                            \
+	S(READ_AND_WRITTEN, "Files: {0b} read in {1c call}, {2b} written in {3c call}")                                \
+	S(OF_FILES, ", of {0c file}")                                                                                  \
+	S(SEE_FILES, " (view file-io)")                                                                                \
 	/* Single calls that took long, by the largest part of their time. */                                          \
 	S(SLOWEST, "Their slowest calls")                                                                              \
 	S(SLOW_OWN, "at {1t}: its own work took {2t}")                                                                 \
@@ -219,6 +223,8 @@ enum dw_note_kind {
 	  "{0c path sample} told nothing: there was no memory for their paths.")                                       \
 	F(WITHOUT_EXTREMES, "callees_without_extremes",                                                                \
 	  "{0c callee} without shortest, longest and slowest calls in a thread: no memory (--memory).")                \
+	F(FILE_IO_LOST, "file_io_calls_lost",                                                                          \
+	  "{0c call} that read or wrote without a file: no memory.")                                                   \
 	F(EVENTS_DROPPED, "events_dropped",                                                                            \
 	  "{0c event} of signal handlers dropped: their time is the interrupted function's.")                          \
 	F(EVENTS_BLIND, "events_blind",                                                                                \
@@ -368,6 +374,9 @@ static inline size_t dw_notes_end(const struct dw_notes *t, enum dw_section sect
 
 	return end - begin > most ? begin + most : end;
 }
+
+/* Append what was read and written, if anything was. */
+void dw_notes_files(struct dw_notes *t);
 
 /* Row @i of the view, until the next one. */
 struct dw_row dw_notes_row(struct dw_notes *t, size_t i);

@@ -428,6 +428,7 @@ void dw_notes_calls(struct dw_notes *t)
 	dw_notes_facts(t, DWELL_SAYS_DOTNET_RUNTIMES, DWELL_SAYS_DOTNET_RUNTIMES);
 	add_chosen(t);
 	add_time(t);
+	dw_notes_files(t);
 	dw_notes_path(t);
 	add_functions(t);
 	add_slow_calls(t);

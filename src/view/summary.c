@@ -284,7 +284,7 @@ const struct dw_view_ops dw_view_summary = {
 	.help = "the hot path and the functions that do most of the work",
 	.parts = DWELL_TOTALS_NODES | DWELL_TOTALS_FUNCTIONS | DWELL_TOTALS_TASKS |
 		 DWELL_TOTALS_SLOWEST | DWELL_TOTALS_EXTERNAL | DWELL_TOTALS_TYPES |
-		 DWELL_TOTALS_GCS | DWELL_TOTALS_HOT | DWELL_TOTALS_WAITS,
+		 DWELL_TOTALS_GCS | DWELL_TOTALS_HOT | DWELL_TOTALS_WAITS | DWELL_TOTALS_FILES,
 	.columns = columns,
 	.defaults = columns,
 	.is_of_my_code = true,
