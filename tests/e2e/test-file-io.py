@@ -145,6 +145,15 @@ def test_counts_are_straces(context):
     expect(missing, [], "files that strace alone saw")
 
 
+def test_under_a_system_call_filter(context):
+    """Agents make no system calls there: what is known stays known."""
+    done = context.instrument("--", context.target("files"), "confined")
+    expect(done.stderr, "", "what the program says")
+    expect(parts_of(context)["one"], {"make": (0, 0, 10, 10000), "read_confined": (3, 9, 0, 0)}, "known before")
+    expect(parts_of(context)["two"], {"make": (0, 0, 10, 10000)}, "another descriptor of that file")
+    expect(parts_of(context)["[unnamed]"], {"read_confined": (2, 11, 0, 0)}, "opened later")
+
+
 def test_filters(context):
     context.instrument("--", context.target("files"))
     expect(parts_of(context, "append"), {"log": PARTS["log"]}, "of append")

@@ -1,14 +1,18 @@
 /*
  * Reads and writes whose numbers test-file-io.py knows: each function does one kind of thing, to
- * files in the working folder, pipes and sockets. "exec" is what it does when it is executed again.
+ * files in the working folder, pipes and sockets: files [exec|confined|spin N]. "exec" is what it
+ * does when it is executed again.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -316,6 +320,32 @@ NOINLINE static void do_executed(void)
 	close(fd);
 }
 
+NOINLINE static void forbid_nothing(void)
+{
+	struct sock_filter all[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+	const struct sock_fprog filter = {1, all};
+
+	must(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+		     !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter),
+	     "seccomp");
+}
+
+/* What it has used before, and what comes after, while the agent may make no system calls. */
+NOINLINE static void read_confined(void)
+{
+	int one = open_file("one", O_RDONLY), two;
+
+	must(read(one, buffer, 2) == 2, "read");
+	forbid_nothing();
+	must(read(one, buffer, 3) == 3, "read");
+	two = open_file("two", O_RDONLY);
+	must(read(two, buffer, 5) == 5 && read(one, buffer, 4) == 4, "read");
+	close(one);
+	must(dup(two) == one && read(one, buffer, 6) == 6, "read");
+	close(one);
+	close(two);
+}
+
 /* The time of a call: @n reads of a byte. */
 NOINLINE static void spin(long n)
 {
@@ -332,8 +362,14 @@ int main(int argc, char **argv)
 		spin(atol(argv[2]));
 		return 0;
 	}
-	if (argc > 1) {
+	if (argc > 1 && !strcmp(argv[1], "exec")) {
 		do_executed();
+		return 0;
+	}
+	if (argc > 1) {
+		make("one");
+		make("two");
+		read_confined();
 		return 0;
 	}
 	make("data");

@@ -2001,7 +2001,7 @@ TEST(nonsense_is_dropped)
 	close_process(&x);
 }
 
-/* 24 MB beside the budget, and 150 for threads: what is kept of lines is a multiple of that. */
+/* 32 MB beside the budget, and 150 for threads: what is kept of lines is a multiple of that. */
 TEST(no_more_lines_are_read_than_there_is_memory_for)
 {
 	struct process x;
