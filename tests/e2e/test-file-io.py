@@ -13,7 +13,7 @@ from harness import File, cases, expect, needs, paths, require
 
 FILE = File(inside=("*",))
 
-MANY = 300
+MANY, TEMPORARIES = 300, 20
 
 # File: reads, bytes read, writes, bytes written; by function below.
 PARTS = {
@@ -53,6 +53,9 @@ PARTS = {
     },
     "[socket]": {"use_sockets": (5, 64, 5, 64)},
     "[not open]": {"fail": (3, 0, 0, 0)},
+    "[eventfd]": {"use_event": (1, 8, 1, 8)},
+    "the program": {"read_one": (10, 40, 0, 0)},
+    **{f"temp-{i}": {"use_temporaries": (0, 0, 1, 3)} for i in range(TEMPORARIES)},
     **{f"many-{i}": {"read_many": (2, 2, 1, 2)} for i in range(MANY)},
 }
 
@@ -75,6 +78,8 @@ def add(rows):
 
 def name(context, path):
     """As the truth has it: what lies in the scratch folder by its name there."""
+    if path == os.path.realpath(context.target("files")):
+        return "the program"
     return os.path.basename(path) if os.path.dirname(path) == os.path.realpath(context.scratch) else path
 
 
@@ -94,7 +99,7 @@ def parts_of(context, *words):
 
 def descriptors(text):
     """The names of those that a call of strace's begins with, in their order."""
-    return [kind and f"[{kind}]" or path for kind, path in
+    return [kind and f"[{kind}]" or path.removeprefix("anon_inode:") for kind, path in
             re.findall(r"[(,] ?(?:\d+<(?:(pipe|socket|UNIX)[^>]*|([^>]*))>)", text)]
 
 

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
@@ -22,7 +23,7 @@
 
 #define NOINLINE __attribute__((noinline, noclone))
 
-enum { MANY = 300, THREADS = 4 };
+enum { MANY = 300, THREADS = 4, TEMPORARIES = 20 };
 
 static char buffer[1 << 14];
 static int handler_fd;
@@ -189,6 +190,38 @@ NOINLINE static void use_sockets(void)
 	     "sendmmsg");
 	close(ends[0]);
 	close(ends[1]);
+}
+
+/* Files whose inodes may be the same, one after the other. */
+NOINLINE static void use_temporaries(void)
+{
+	char name[16];
+
+	for (int i = 0; i < TEMPORARIES; i++) {
+		int fd;
+
+		snprintf(name, sizeof name, "temp-%d", i);
+		fd = open_file(name, O_WRONLY | O_CREAT | O_TRUNC);
+		must(write(fd, buffer, 3) == 3, "write");
+		close(fd);
+		unlink(name);
+	}
+}
+
+/* A file that has not changed for long. */
+NOINLINE static void read_steady(void)
+{
+	for (int i = 0; i < 10; i++)
+		read_one("/proc/self/exe", 4);
+}
+
+NOINLINE static void use_event(void)
+{
+	int fd = eventfd(0, EFD_CLOEXEC);
+	uint64_t n = 1;
+
+	must(write(fd, &n, sizeof n) == sizeof n && read(fd, &n, sizeof n) == sizeof n, "eventfd");
+	close(fd);
 }
 
 NOINLINE static void *read_in_thread(void *fd)
@@ -385,6 +418,9 @@ int main(int argc, char **argv)
 	fail();
 	use_pipe();
 	use_sockets();
+	use_temporaries();
+	read_steady();
+	use_event();
 	use_threads();
 	use_fork();
 	use_vfork();

@@ -6,8 +6,11 @@
  * What all threads share are counters that say how often a descriptor was closed. They are many
  * fewer than descriptors can be: that one goes with another's costs a look, and is never wrong.
  *
- * A file is known by its name, so what was opened often is one. Where lines for files have run out,
- * rows that are not there yet are added up in one.
+ * A file is known by its name, so what was opened often is one. To ask for a name takes longer than
+ * to open a file, so the names of those that have not changed for a while are kept by device, inode
+ * and the time of their last change: that takes a tenth, and none of them can be another file,
+ * whose inode would have changed since. Where lines for files have run out, rows that are not there
+ * yet are added up in one.
  */
 #include "agent/calls/file-io.h"
 
@@ -18,7 +21,9 @@
 #include "agent/core/system-calls.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 enum {
@@ -26,6 +31,7 @@ enum {
 	COUNTERS = 4096,
 	SLOTS = 256,
 	CHAINS = 1024,
+	KNOWN = 256,
 	CLOSES_FEW = 256, /* descriptors: close_range() of more is of all */
 	FIRST_BYTES = sizeof((struct dw_tree_file){0}.name),
 	MORE_BYTES = sizeof((struct dw_tree_name){0}.name),
@@ -33,6 +39,9 @@ enum {
 
 /* Ticks after dup2() began, some 0.1 s: then it is done, whatever came between. */
 #define SETTLE_TICKS ((uint64_t)1 << 28)
+
+/* Since a file has changed: the clock of files has ticks of some ms. */
+#define STEADY_NS ((uint64_t)1000000000)
 
 /* Which arguments are descriptors, and what the result says. */
 enum shape {
@@ -69,8 +78,15 @@ struct slot {
 	uint32_t function, row;
 };
 
+/* A file whose name need not be asked for. */
+struct known {
+	uint64_t device, inode, changed_ns; /* CLOCK_REALTIME */
+	uint32_t file;			    /* line, 0 = none */
+};
+
 struct dw_io_tables {
 	struct slot slots[SLOTS];
+	struct known known[KNOWN];	      /* by inode */
 	uint32_t files[CHAINS], rows[CHAINS]; /* lines */
 };
 
@@ -83,7 +99,10 @@ struct closes {
 
 static struct closes closes;
 
-static const char unnamed[] = "[unnamed]", not_open[] = "[not open]";
+static uint64_t pipes; /* the device of all pipes, atomic; 0 = not known yet */
+
+static const char unnamed[] = "[unnamed]", not_open[] = "[not open]", a_socket[] = "[socket]",
+		  a_pipe[] = "[pipe]";
 
 void dw_file_io_start(struct dw_file_io *io)
 {
@@ -288,7 +307,7 @@ static uint32_t ask_name(uint32_t fd, char *name)
 	char path[32] = "/proc/self/fd/";
 	long n;
 
-	if (!dw_agent_may_call() || !dw_text_append_number(path, sizeof(path), fd, 10))
+	if (!dw_text_append_number(path, sizeof(path), fd, 10))
 		return 0;
 	n = dw_syscall(SYS_readlink, path, name, DWELL_FILE_NAME_MAX - 1);
 	return n > 0 ? simplify(name, (uint32_t)n) : 0;
@@ -316,25 +335,97 @@ static bool is_known(const struct slot *slot, uint32_t fd, uint64_t now)
 	       (slot->looked_at >= settled || now < settled);
 }
 
-/* Find out what @fd is. False: nothing is known of it. */
-static bool look_up(struct dw_thread *t, struct slot *slot, uint32_t fd)
+/* The line of the file that stands for all that are called @name. 0 = no room. */
+static uint32_t find_kind(struct dw_thread *t, const char *name)
+{
+	return find_file(t, name, (uint32_t)dw_text_length(name));
+}
+
+/* What tells a file from others. */
+struct identity {
+	uint64_t device, inode, changed_ns;
+	uint32_t type; /* of its mode, 0 = not known, or none */
+};
+
+/* Find out what @fd is without asking a server for it, as a file system may have one. 0 or -errno.
+ */
+static long identify(uint32_t fd, struct identity *ret)
+{
+	struct statx st;
+	long rc = dw_syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+			     STATX_TYPE | STATX_INO | STATX_CTIME, &st);
+
+	*ret = (struct identity){0};
+	if (!rc)
+		*ret = (struct identity){
+			(uint64_t)st.stx_dev_major << 32 | st.stx_dev_minor, st.stx_ino,
+			(uint64_t)st.stx_ctime.tv_sec * 1000000000 + st.stx_ctime.tv_nsec,
+			st.stx_mode & S_IFMT};
+	return rc;
+}
+
+/* Keep the file @id, whose line is @file, if it will have changed when its inode is another's. What
+ * has no type is an inode that several kinds of descriptors share. */
+static void keep_known(struct known *k, const struct identity *id, uint32_t file)
+{
+	struct timespec now = {0, 0};
+
+	if (id->type != S_IFREG && id->type != S_IFCHR && id->type != S_IFBLK)
+		return;
+	dw_syscall(SYS_clock_gettime, CLOCK_REALTIME, &now);
+	if ((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec > id->changed_ns + STEADY_NS)
+		*k = (struct known){id->device, id->inode, id->changed_ns, file};
+}
+
+/* Ask for the name of @fd, which is @id, and find its file. False: it has none. */
+static bool ask_file(struct dw_thread *t, uint32_t fd, const struct identity *id, struct known *k,
+		     uint32_t *file)
 {
 	char name[DWELL_FILE_NAME_MAX];
-	uint32_t seen = closes_of(fd), bytes = ask_name(fd, name);
+	uint32_t bytes = ask_name(fd, name);
 
-	slot->looked_at = 0;
 	if (!bytes)
 		return false;
-	*slot = (struct slot){.looked_at = t->line->last,
-			      .fd = fd,
-			      .closes = seen,
-			      .file = find_file(t, name, bytes)};
+	*file = find_file(t, name, bytes);
+	if (*file)
+		keep_known(k, id, *file);
+	if (id->type == S_IFIFO && name[0] == '[')
+		__atomic_store_n(&pipes, id->device, __ATOMIC_RELAXED);
 	return true;
 }
 
-static uint32_t nameless_row(struct dw_thread *t, const char *name, uint32_t function)
+/* Find the file of @fd: its line in *@file, 0 = there was no room. False: nothing is known of it.
+ */
+static bool file_of(struct dw_thread *t, uint32_t fd, uint32_t *file)
 {
-	return find_row(t, find_file(t, name, (uint32_t)dw_text_length(name)), function);
+	struct identity id;
+	struct known *k;
+
+	if (!dw_agent_may_call() || identify(fd, &id) == -EBADF)
+		return false;
+	k = &t->io.tables->known[id.inode % KNOWN];
+	if (id.type == S_IFSOCK)
+		*file = find_kind(t, a_socket);
+	else if (id.type == S_IFIFO && id.device == __atomic_load_n(&pipes, __ATOMIC_RELAXED))
+		*file = find_kind(t, a_pipe);
+	else if (k->file && k->inode == id.inode && k->device == id.device &&
+		 k->changed_ns == id.changed_ns)
+		*file = k->file;
+	else
+		return ask_file(t, fd, &id, k, file);
+	return true;
+}
+
+/* Find out what @fd is. False: nothing is known of it. */
+static bool look_up(struct dw_thread *t, struct slot *slot, uint32_t fd)
+{
+	uint32_t seen = closes_of(fd), file;
+
+	slot->looked_at = 0;
+	if (!file_of(t, fd, &file))
+		return false;
+	*slot = (struct slot){.looked_at = t->line->last, .fd = fd, .closes = seen, .file = file};
+	return true;
 }
 
 static void add_side(struct dw_thread *t, struct dw_io_call *call, enum dw_io_side side,
@@ -345,7 +436,7 @@ static void add_side(struct dw_thread *t, struct dw_io_call *call, enum dw_io_si
 	call->sides |= 1 << side;
 	if (!is_known(slot, fd, t->line->last) && !look_up(t, slot, fd)) {
 		call->nameless |= 1 << side;
-		call->rows[side] = nameless_row(t, unnamed, call->function);
+		call->rows[side] = find_row(t, find_kind(t, unnamed), call->function);
 		return;
 	}
 	if (!slot->row || slot->function != call->function) {
@@ -440,7 +531,7 @@ void dw_file_io_end(struct dw_thread *t, int64_t result, uint64_t second, uint64
 		bytes = messages_bytes(second, bytes);
 	for (unsigned side = 0; side < DWELL_IO_SIDES && result == -EBADF; side++)
 		if (call->nameless & 1 << side)
-			call->rows[side] = nameless_row(t, not_open, call->function);
+			call->rows[side] = find_row(t, find_kind(t, not_open), call->function);
 	ticks += call->ticks;
 	if (call->sides & 1 << DWELL_IO_READ)
 		count(t, call, DWELL_IO_READ, bytes, writes ? 0 : ticks);

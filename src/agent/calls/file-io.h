@@ -2,9 +2,9 @@
  * What a thread reads and writes, by file and by the innermost function with probes that called.
  *
  * System calls that move bytes through descriptors are looked at where they begin, by their
- * arguments, and counted where they end, by what the kernel returned. Whose a descriptor is, is
- * asked of the kernel (/proc/self/fd) when a thread first uses it, and again once somebody has
- * closed it: that is seen before the call, since close() and its like pass the same probes, and
+ * arguments, and counted where they end, by what the kernel returned. What a descriptor is, is
+ * asked of the kernel (statx(), /proc/self/fd) when a thread first uses it, and again once somebody
+ * has closed it: that is seen before the call, since close() and its like pass the same probes, and
  * costs others nothing but a switch. A number can only come back for another file after that.
  * dup2() puts another file in the place of one that others may be using at that moment, so for a
  * while after it nothing that was found out is believed for longer.
