@@ -1,6 +1,7 @@
 /*
  * What was read and written, by file and function; see calls.h. A session has rows of single
- * threads, whose range of time is not known: they are added up for each lane.
+ * threads, which are added up for each lane. When they came to be is not known, so in a range of
+ * time there are none.
  */
 #include "analysis/calls.h"
 
@@ -77,6 +78,8 @@ int dw_call_files_list(const struct dw_call_nodes *nodes, struct dw_totals *ret)
 	struct files t = {.nodes = nodes, .ret = ret};
 	int rc = 0;
 
+	if (nodes->filter->from_ns || nodes->filter->to_ns)
+		return 0;
 	dw_vec_each(f, &nodes->profile->calls.files)
 		rc = rc ? rc : add(&t, f);
 	dw_pairs_release(&t.parts);

@@ -18,7 +18,7 @@ void dw_notes_files(struct dw_notes *t)
 		/* Pipes and their like have no path. */
 		files += dw_strings_get(&t->profile->strings, f->file)[0] == '/';
 	}
-	if (t->totals->to_ns || !(sum.reads + sum.writes))
+	if (!(sum.reads + sum.writes))
 		return;
 	dw_note(t, SAYS, READ_AND_WRITTEN,
 		.n = {sum.bytes_read, sum.reads, sum.bytes_written, sum.writes});

@@ -110,14 +110,14 @@ def test_views_are_reports(context, name):
     kind = MEASURED[name]
     with read(context, make(context, name), rows=60, columns=240) as terminal:
         terminal.shows("1 summary")
-        tabs = re.findall(r"[a-z]+", terminal.lines()[1])
+        tabs = re.findall(r"[a-z-]+", terminal.lines()[1])
         compared = 0
         for tab in tabs[1:]:
             terminal.press("\t")
             terminal.until(lambda: re.match(r"\d+ of|nothing", terminal.status()) and
                            re.search(r"Name|Command|Instruction|GC Reason|Call Path", terminal.text()), f"rows of {tab}")
             expect(command_of(terminal)[3], tab, "view of the command")
-            if tab in ("gc", "lifetime", "slowest", "waits", "processes", "threads", "instructions"):
+            if tab in ("gc", "lifetime", "slowest", "waits", "file-io", "processes", "threads", "instructions"):
                 continue  # other columns: golden tables have them
             if tab in ("calltree", "allocations"):
                 unfold_all(terminal)

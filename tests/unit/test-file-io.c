@@ -270,6 +270,9 @@ TEST(threads_of_a_lane_are_added_up)
 	filter = (struct dw_filter){.by = DWELL_BY_PROCESS};
 	CHECK_INT(dw_totals_compute(&p, &filter, DWELL_TOTALS_FILES, &t), 0);
 	CHECK_INT(t.files.n, 2 + 3 + 2);
+	filter = (struct dw_filter){.from_ns = 1};
+	CHECK_INT(dw_totals_compute(&p, &filter, DWELL_TOTALS_FILES, &t), 0);
+	CHECK_INT(t.files.n, 0); /* nobody knows when they were read */
 	dw_totals_release(&t);
 	dw_profile_release(&p);
 }
