@@ -254,7 +254,7 @@ struct dw_tree_name {
 	uint64_t mark; /* DWELL_MARK_NAME */
 };
 
-enum { DWELL_FILE_NAME_MAX = 1024 };
+enum { DWELL_FILE_NAME_MAX = 1024 }; /* bytes; longer ones are cut */
 
 /*
  * What a thread has read from a file and written to it in calls that have ended, by the innermost
