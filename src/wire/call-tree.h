@@ -244,8 +244,9 @@ struct dw_tree_pointers {
  */
 struct dw_tree_file {
 	uint32_t bytes; /* of the name, DWELL_FILE_NAME_MAX at most */
-	uint32_t next;	/* the agent's own */
-	char name[48];
+	uint32_t next;	/* the agent's own, as the next */
+	uint32_t rows;
+	char name[44];
 	uint64_t mark; /* DWELL_MARK_FILE */
 };
 

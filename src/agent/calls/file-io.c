@@ -2,7 +2,8 @@
  * Reads and writes by file; see file-io.h.
  *
  * A thread has tables of its own, so nobody competes for anything: descriptors by their lowest
- * bits, with the row that was used last; rows and files by hash, as chains through their lines.
+ * bits, with the row that was used last; files by hash, as chains through their lines, and below
+ * each its rows, which are few.
  * What all threads share are counters that say how often a descriptor was closed. They are many
  * fewer than descriptors can be: that one goes with another's costs a look, and is never wrong.
  *
@@ -30,7 +31,7 @@ enum {
 	NUMBERS = 512,
 	COUNTERS = 4096,
 	SLOTS = 256,
-	CHAINS = 1024,
+	CHAINS = 2048,
 	KNOWN = 256,
 	CLOSES_FEW = 256, /* descriptors: close_range() of more is of all */
 	FIRST_BYTES = sizeof((struct dw_tree_file){0}.name),
@@ -86,8 +87,8 @@ struct known {
 
 struct dw_io_tables {
 	struct slot slots[SLOTS];
-	struct known known[KNOWN];	      /* by inode */
-	uint32_t files[CHAINS], rows[CHAINS]; /* lines */
+	struct known known[KNOWN]; /* by inode */
+	uint32_t files[CHAINS];	   /* by hash of the name: lines */
 };
 
 /* All atomic. */
@@ -257,21 +258,21 @@ static uint32_t find_file(struct dw_thread *t, const char *name, uint32_t bytes)
 /* The line of the row of @file and @function, or that of what has none. 0 = no room. */
 static uint32_t find_row(struct dw_thread *t, uint32_t file, uint32_t function)
 {
-	uint32_t hash = (file * 2654435761u ^ function) * 2654435761u;
-	uint32_t *chain = &t->io.tables->rows[(hash >> 16) % CHAINS], line = *chain;
+	struct dw_tree_file *of = line_at(file);
 	const struct dw_tree_file_io *row;
+	uint32_t line = file ? of->rows : 0;
 
 	if (!file)
 		return other_row(t);
 	for (; line; line = row->next) {
 		row = line_at(line);
-		if (row->file == file && row->function == function)
+		if (row->function == function)
 			return line;
 	}
-	line = add_row(t, file, function, *chain, DWELL_LINE_FILE);
+	line = add_row(t, file, function, of->rows, DWELL_LINE_FILE);
 	if (!line)
 		return other_row(t);
-	*chain = line;
+	of->rows = line;
 	return line;
 }
 
