@@ -311,6 +311,23 @@ void dw_press_reverse(struct dw_reader *r, int key)
 		sort(r, dw_place_sorted_by(here(r)), !here(r)->reverse);
 }
 
+/* The bytes of @text up to where the shell lets its line be broken: behind a blank or a comma that
+ * is not quoted. */
+static size_t unbroken(const char *text)
+{
+	bool is_quoted = false;
+	size_t n = 0;
+
+	while (text[n]) {
+		char c = text[n++];
+
+		is_quoted ^= c == '\'';
+		if (!is_quoted && (c == ' ' || c == ','))
+			break;
+	}
+	return n;
+}
+
 /* The command, in one line if there is room, else broken where the shell allows it. */
 void dw_press_command(struct dw_reader *r, int key)
 {
@@ -324,18 +341,18 @@ void dw_press_command(struct dw_reader *r, int key)
 	if (dw_text_columns(dw_buf_str(&command)) <= width)
 		return dw_reader_say(r, "%s", dw_buf_str(&command));
 	dw_out_init_buffer(&out);
-	for (const char *word = dw_buf_str(&command), *next; *word; word = next) {
-		size_t n = strcspn(word, " ");
+	for (const char *word = dw_buf_str(&command); *word;) {
+		size_t n = unbroken(word);
 
-		next = word + n + strspn(word + n, " ");
-		if (used && used + n + 3 > width) {
+		if (used && used + n + 1 > width) {
 			dw_out_puts(&out, "\\\n");
 			used = 0;
 		}
 		dw_out_write(&out, word, n);
-		dw_out_puts(&out, *next ? " " : "\n");
-		used += n + 1;
+		used += n;
+		word += n;
 	}
+	dw_out_puts(&out, "\n");
 	dw_reader_show_over(r, &out);
 	dw_out_close(&out);
 }

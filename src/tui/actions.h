@@ -80,6 +80,9 @@ void dw_press_sort_by(struct dw_reader *r, int key);
 /* r: turn it round. */
 void dw_press_reverse(struct dw_reader *r, int key);
 
+/* C: choose the columns. */
+void dw_press_columns(struct dw_reader *r, int key);
+
 /* f: only what the row is of: its process, thread, module or type. */
 void dw_press_filter_row(struct dw_reader *r, int key);
 

@@ -63,6 +63,32 @@ static bool has_source(const struct dw_place *p)
 	return p->ops == &dw_view_source_annotated;
 }
 
+static void put_columns(struct dw_out *out, const struct dw_place *p)
+{
+	for (const enum dw_column *c = p->chosen; *c; c++) {
+		char key[DWELL_KEY_MAX_BYTES];
+
+		dw_column_key(*c, key);
+		dw_out_printf(out, "%s%s", c == p->chosen ? " --columns " : ",", key);
+	}
+}
+
+/* The columns of a file, as a report has them. */
+static void columns_of_file(const struct dw_reading *r, const struct dw_place *p,
+			    enum dw_column *ret)
+{
+	if (p->chosen[0]) {
+		memcpy(ret, p->chosen, sizeof p->chosen);
+		return;
+	}
+	dw_view_columns(p->ops, &r->profile, DWELL_BY_NONE, false, ret);
+	/* These follow from the samples. */
+	dw_columns_drop(ret, DWELL_COLUMN_CPU_INCLUSIVE);
+	dw_columns_drop(ret, DWELL_COLUMN_CPU_EXCLUSIVE);
+	if (!has_source(p))
+		dw_columns_drop(ret, DWELL_COLUMN_SOURCE_TEXT);
+}
+
 int dw_reading_command(const struct dw_reading *r, struct dw_buf *ret)
 {
 	const struct dw_place *p = dw_reading_here(r);
@@ -93,6 +119,7 @@ int dw_reading_command(const struct dw_reading *r, struct dw_buf *ret)
 		put_word(&out, "--source-dir", r->start->source_dirs[i]);
 	put_filters(&out, r);
 	put_order(&out, p);
+	put_columns(&out, p);
 	rc = dw_out_flush(&out);
 	dw_buf_clear(ret);
 	dw_buf_puts(ret, dw_buf_str(&out.buf));
@@ -119,9 +146,7 @@ int dw_reading_save(struct dw_reading *r, const char *path, struct dw_error *err
 		return dw_error_set(err, DWELL_ERR_REFUSED, "'%s' is there already", path);
 	if (fd < 0)
 		return dw_error_set_errno(err, errno, "cannot write '%s'", path);
-	dw_view_columns(p->ops, &r->profile, DWELL_BY_NONE, false, columns);
-	if (!has_source(p))
-		dw_columns_drop(columns, DWELL_COLUMN_SOURCE_TEXT);
+	columns_of_file(r, p, columns);
 	dw_out_init_fd(&out, fd);
 	format_of(path)->write(&job, &out);
 	rc = dw_out_close(&out);

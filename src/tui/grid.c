@@ -31,8 +31,23 @@ struct grid {
 	struct dw_out cell;
 };
 
+static void chosen_columns(const struct dw_place *p, enum dw_column *ret)
+{
+	enum dw_column all[DWELL_COLUMNS_N];
+	const enum dw_column *c = all;
+
+	dw_view_columns(p->ops, p->view.request.profile, DWELL_BY_NONE, false, all);
+	memcpy(ret, p->chosen, sizeof p->chosen);
+	while (*c && *c != DWELL_COLUMN_PROCESS_ID)
+		c++;
+	if (!*c)
+		dw_view_tell_processes_apart(&p->view, ret);
+}
+
 void dw_grid_columns(const struct dw_place *p, enum dw_column *ret)
 {
+	if (p->chosen[0])
+		return chosen_columns(p, ret);
 	dw_view_columns(p->ops, p->view.request.profile, DWELL_BY_NONE, true, ret);
 	if (p->ops != &dw_view_source_annotated)
 		dw_columns_drop(ret, DWELL_COLUMN_SOURCE_TEXT);
@@ -250,7 +265,9 @@ static void fit(struct grid *g, size_t width)
 	size_t total;
 
 	scroll(g);
-	while (total_of(g, wanted) > width && (out = least(g, sorted, !p->scrolled)))
+	/* What somebody chose says something: then numbers on the right go first. */
+	while (total_of(g, wanted) > width &&
+	       (out = least(g, sorted, !p->scrolled && !p->chosen[0])))
 		dw_columns_drop(g->columns, out);
 	for (const enum dw_column *c = g->columns; *c; c++)
 		g->width[*c] = dw_table_is_text(*c) ? smaller(p->width[*c], width) : p->width[*c];

@@ -18,7 +18,8 @@ struct dw_area {
 /* Draw @p, which is open, so that its cursor is in sight. */
 void dw_grid_draw(struct dw_screen *s, struct dw_place *p, const struct dw_area *area);
 
-/* Write the columns that tables show of @p to @ret, which has room for DWELL_COLUMNS_N. */
+/* Write the columns that tables show of @p, which is open, to @ret, which has room for
+ * DWELL_COLUMNS_N: those that were chosen, else those that the view has by default. */
 void dw_grid_columns(const struct dw_place *p, enum dw_column *ret);
 
 /* Move p->top so that the cursor is among @height rows. */

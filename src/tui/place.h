@@ -48,6 +48,7 @@ struct dw_place {
 	uint32_t root;	   /* function that a call tree begins at, 0 = the processes */
 	enum dw_column sort;
 	bool reverse;
+	enum dw_column chosen[DWELL_COLUMNS_N]; /* what its table shows; none = the view's own */
 	size_t cursor, top; /* rows: the chosen one, the first on the screen; of lines likewise */
 	size_t scrolled;    /* columns of numbers that are out of sight on the left */
 	enum dw_time_unit unit[DWELL_COLUMNS_N]; /* that fits all times seen so far, */

@@ -101,6 +101,36 @@ static int add_place(struct dw_reading *r, const struct dw_view_ops *ops, bool i
 	return 0;
 }
 
+static void copy_columns(const enum dw_column *from, enum dw_column *to)
+{
+	while (*from)
+		*to++ = *from++;
+	*to = DWELL_COLUMN_END;
+}
+
+void dw_reading_choose_columns(struct dw_reading *r, const enum dw_column *columns)
+{
+	const struct dw_view_ops *ops = dw_reading_here(r)->ops;
+
+	dw_vec_each(p, &r->tabs)
+		if ((*p)->ops == ops)
+			copy_columns(columns, (*p)->chosen);
+	dw_vec_each(p, &r->details)
+		if ((*p)->ops == ops)
+			copy_columns(columns, (*p)->chosen);
+}
+
+/* A new place shows the columns that were chosen for its view elsewhere. */
+static void take_columns(const struct dw_reading *r, struct dw_place *p)
+{
+	dw_vec_each(other, &r->tabs)
+		if (*other != p && (*other)->ops == p->ops)
+			copy_columns((*other)->chosen, p->chosen);
+	dw_vec_each(other, &r->details)
+		if (*other != p && (*other)->ops == p->ops)
+			copy_columns((*other)->chosen, p->chosen);
+}
+
 static int add_tabs(struct dw_reading *r)
 {
 	struct dw_place *p;
@@ -211,6 +241,7 @@ int dw_reading_go(struct dw_reading *r, const struct dw_view_ops *ops, uint32_t 
 		close_places(r);
 	if (!p && add_place(r, ops, false, &p))
 		return -ENOMEM;
+	take_columns(r, p);
 	p->function = function;
 	p->root = root;
 	return visit(r, p);

@@ -96,6 +96,10 @@ int dw_reading_clear_filters(struct dw_reading *r, struct dw_error *err);
 /* Whether a part of the session is left out. */
 bool dw_reading_is_filtered(const struct dw_reading *r);
 
+/* Show @columns, which end with DWELL_COLUMN_END, wherever the view at hand is shown; none = the
+ * view's own. */
+void dw_reading_choose_columns(struct dw_reading *r, const enum dw_column *columns);
+
 /* Write to @ret the command whose report has the rows of the place where we are. 0 or -ENOMEM. */
 int dw_reading_command(const struct dw_reading *r, struct dw_buf *ret);
 

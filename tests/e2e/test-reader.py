@@ -1,91 +1,17 @@
 """dwell FILE on a terminal: what it shows is what dwell report says, every key does what the help says,
 and the terminal is given back."""
-import json
 import os
 import re
-import shlex
 import signal
 import subprocess
 import time
 
 from harness import DEFAULT_SECONDS, File, cases, expect, one_line, require
+from readers import MEASURED, command_of, expect_rows, make, read, report_of
 from screens import (BACKSPACE, BACK_TAB, DOWN, END, ENTER, ESCAPE, HOME, LEFT, PAGE_DOWN, PAGE_UP, RIGHT, UP,
                      Terminal, cells)
 
 FILE = File(needs=("pyte",))
-
-# Headers of tables that numbers stand below, and their keys in JSON. PREFIX is what a method measures first.
-KEYS = {
-    "Excl %": "exclusive_{0}_percent", "Exclusive": "exclusive_samples", "Incl %": "inclusive_{0}_percent",
-    "Inclusive": "inclusive_samples", "Excl Bytes": "exclusive_bytes", "Incl Bytes": "inclusive_bytes",
-    "Excl Allocs": "exclusive_allocations", "Incl Allocs": "inclusive_allocations", "Calls": "number_of_calls",
-    "EI %": "elapsed_inclusive_time_percent", "Elapsed Incl": "elapsed_inclusive_time",
-    "EE %": "elapsed_exclusive_time_percent", "Elapsed Excl": "elapsed_exclusive_time",
-    "AI %": "application_inclusive_time_percent", "App Incl": "application_inclusive_time",
-    "AE %": "application_exclusive_time_percent", "App Excl": "application_exclusive_time",
-    "Process ID": "process_id", }
-UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
-MEASURED = {"plain": "samples", "hostile": "samples", "calls": "time", "memory": "bytes"}
-
-
-def make(context, name):
-    """One of the sessions that golden texts are made from."""
-    maker = os.path.join(context.targets, "../golden/golden-session")
-    path = f"{name}.dwell"
-    if not os.path.exists(context.path(path)):
-        expect(context.run(maker, name, path).returncode, 0, "status of golden-session")
-    return path
-
-
-def read(context, path, *words, **options):
-    return Terminal(context, context.dwell, path, *words, **options)
-
-
-def text_of(key, value, like):
-    """A number of a report as screens show it, a time in the unit and with the digits of @like."""
-    if key.endswith("_percent"):
-        return f"{value:.2f}"
-    if not key.endswith("_time") or not value:
-        return str(value)
-    _, fraction, unit = re.fullmatch(r"(\d+)(?:\.(\d+))?([num]?s)", like).groups()
-    return f"{value / UNITS[unit]:.{len(fraction or '')}f}{unit}"
-
-
-def command_of(terminal):
-    """The command that reports what is seen, by key c."""
-    terminal.press("c")
-    terminal.until(lambda: terminal.status().startswith("dwell report"), "the command")
-    return shlex.split(re.sub(r"  +enter more.*", "", terminal.status()))
-
-
-def report_of(context, terminal):
-    words = command_of(terminal)
-    done = context.run(context.dwell, *words[1:], "--format", "json")
-    expect(done.returncode, 0, f"status of {words}\n{done.stderr}")
-    return json.loads(done.stdout)["rows"]
-
-
-def shown_rows(terminal, kind):
-    """The numbers of each row on the screen as (key, text), and the header's columns that they are in."""
-    lines = terminal.lines()
-    at = [y for y, line in enumerate(lines[:5]) if re.search(r"Name|Instruction|Source Text|GC Reason|Call Path", line)]
-    require(at, f"no header on\n{terminal.text()}")
-    header = cells(lines[at[0]])
-    rows = []
-    for line in filter(None, lines[at[0] + 1:-1]):
-        row = cells(line)
-        rows.append({KEYS[title].format(kind): cell.strip("<=*+") for title, cell in zip(header, row)
-                     if title in KEYS})
-    require(rows and rows[0], f"no rows that can be compared on\n{terminal.text()}")
-    return rows
-
-
-def expect_rows(terminal, rows, kind, what):
-    """The screen shows these rows of a report, all of which have room."""
-    shown = shown_rows(terminal, kind)
-    wanted = [{key: text_of(key, row[key], cell) for key, cell in seen.items()} for row, seen in zip(rows, shown)]
-    expect(len(rows), len(shown), f"{what}: rows")
-    expect(shown, wanted, what)
 
 
 def unfold_all(terminal):
@@ -281,6 +207,8 @@ STEPS = (
     (">", (">",), lambda t: "by Exclusive Samples  " in t.status()),
     ("o", ("oname" + ENTER,), lambda t: "no column 'name'" in t.status()),
     ("r", ("r",), lambda t: "reversed" in t.status()),
+    ("C", ("C", " ", ENTER), lambda t: "Excl %" not in t.text() and "1 of 5" in t.text()),
+    ("C", ("C", "d", ENTER), lambda t: "Excl %" in t.text() and "1 of 5" in t.text()),
     ("Enter", (ENTER,), lambda t: "[around " in t.text()),
     ("s, Backspace", ("a", BACKSPACE, "s"), lambda t: "[around" not in t.text() and "1 of 5" in t.text()),
     ("a", ("a",), lambda t: "[of " in t.text()),

@@ -1,0 +1,90 @@
+"""dwell FILE on a terminal: what people choose there, columns, parts of the session and places, is what they get."""
+import re
+
+from harness import File, cases, expect, require
+from readers import MEASURED, command_of, expect_rows, make, read, report_of
+from screens import DOWN, ENTER, ESCAPE, HOME, cells
+
+FILE = File(needs=("pyte",))
+
+
+def switch(terminal, *titles):
+    """Choose columns: switch these in the list."""
+    terminal.press("C")
+    terminal.shows("Columns of")
+    for title in titles:
+        terminal.press(HOME)
+        terminal.until(lambda: terminal.chosen() is None and terminal.screen.buffer[1][0].reverse, "the first column")
+        for y, line in enumerate(terminal.lines()):
+            if re.fullmatch(rf"\[[x ]] {re.escape(title)}(  .*)?", line):
+                terminal.press(DOWN * (y - 1) + " ")
+                terminal.until(lambda y=y, line=line: terminal.lines()[y][1] != line[1], f"{title} switched")
+                break
+        else:
+            raise AssertionError(f"no {title} on\n{terminal.text()}")
+
+
+def header_of(terminal):
+    return cells(next(line for line in terminal.lines() if "Name" in line))
+
+
+@cases("plain", "calls", "memory")
+def test_columns_are_chosen(context, name):
+    """Columns that are switched on and off are those of the table, the command and the file, in this view alone."""
+    off = {"plain": "Inclusive Samples %", "calls": "Elapsed Exclusive Time", "memory": "Exclusive Bytes %"}[name]
+    with read(context, make(context, name), rows=50, columns=240) as terminal:
+        terminal.shows("1 summary")
+        terminal.press("C")
+        terminal.shows("there are no columns here")
+        terminal.press("2")
+        terminal.shows("1 of")
+        before = header_of(terminal)
+        switch(terminal, off, "Module Path")
+        terminal.press(ESCAPE)
+        terminal.shows("1 of")
+        expect(header_of(terminal), before, "what was taken back")
+        switch(terminal, off, "Module Path")
+        terminal.press(ENTER)
+        terminal.shows("Module Path")
+        words = command_of(terminal)
+        keys = words[words.index("--columns") + 1].split(",")
+        expect(len(keys), len(before), "columns of the command")
+        require("module_path" in keys and len(header_of(terminal)) == len(before), (keys, terminal.text()))
+        rows = report_of(context, terminal)
+        expect(list(rows[0]), keys, "columns of the report")
+        expect_rows(terminal, rows, MEASURED[name], "chosen columns")
+        terminal.press("w\25chosen.csv" + ENTER)
+        terminal.shows("wrote 'chosen.csv'")
+        with open(context.path("chosen.csv")) as f:
+            written = f.read()
+        expect(written, context.run(context.dwell, *words[1:], "-f", "csv").stdout, "the file")
+        terminal.press("3")
+        terminal.shows("calltree")
+        require("--columns" not in command_of(terminal), "columns of another view")
+        terminal.press("2Cd" + ENTER)
+        terminal.until(lambda: header_of(terminal) == before, "the view's own columns")
+        require("--columns" not in command_of(terminal), "columns that are the view's own")
+
+
+def test_columns_of_a_view(context):
+    """What was chosen holds for the view of any function; a tree keeps its names, and a table one column."""
+    with read(context, make(context, "plain"), rows=24, columns=80) as terminal:
+        terminal.shows("summary")
+        terminal.press("2")
+        terminal.shows("1 of 5")
+        terminal.press(ENTER)
+        terminal.shows("[around ")
+        switch(terminal, "Inclusive Samples")
+        require(all(len(line) <= 80 for line in terminal.lines()), terminal.text())
+        terminal.press(ENTER)
+        terminal.until(lambda: "Inclusive" not in header_of(terminal), "a column less")
+        terminal.press("s" + DOWN + ENTER)
+        terminal.shows("[around ")
+        expect("Inclusive" in header_of(terminal), False, "the column, around another function")
+        terminal.press("3C")
+        terminal.shows("Columns of calltree")
+        terminal.press(HOME + "/")
+        terminal.shows("this key does nothing here")
+        at = [y for y, line in enumerate(terminal.lines()) if "Function Name" in line][0]
+        terminal.press(DOWN * (at - 1) + " ")
+        terminal.shows("the tree is in this column")
