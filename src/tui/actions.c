@@ -99,7 +99,7 @@ static size_t current_tab(const struct dw_reader *r)
 
 	for (size_t k = reading->history.n; k-- > 0;)
 		for (size_t i = 0; i < reading->tabs.n; i++)
-			if (reading->tabs.v[i] == reading->history.v[k])
+			if (reading->tabs.v[i] == reading->history.v[k].place)
 				return i;
 	return 0;
 }
@@ -182,9 +182,14 @@ void dw_press_zoom(struct dw_reader *r, int key)
 
 void dw_press_back(struct dw_reader *r, int key)
 {
+	struct dw_error err = DW_ERROR_INIT;
+	int rc = dw_reading_back(&r->reading, &err);
+
 	(void)key;
-	if (!dw_reading_back(&r->reading))
+	if (rc == DWELL_ERR_NOT_FOUND)
 		dw_reader_say(r, "this is where you began");
+	else if (rc)
+		dw_reader_fail(r, &err);
 }
 
 /* The tree at hand, NULL with a word about that. */

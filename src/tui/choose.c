@@ -9,15 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Use @word, and say what became of that. */
-static bool set_filter(struct dw_reader *r, enum dw_filter_kind kind, const char *word)
+/* Use @word, or say why not. */
+static void set_filter(struct dw_reader *r, enum dw_filter_kind kind, const char *word)
 {
 	struct dw_error err = DW_ERROR_INIT;
 
-	if (!dw_reading_set_filter(&r->reading, kind, word, &err))
-		return true;
-	dw_reader_fail(r, &err);
-	return false;
+	if (dw_reading_set_filter(&r->reading, kind, word, &err))
+		dw_reader_fail(r, &err);
 }
 
 static void ask_filter(struct dw_reader *r, enum dw_filter_kind kind, const char *label)
@@ -125,16 +123,16 @@ static const struct dw_view_ops *view_of(enum dw_filter_kind kind)
 void dw_press_filter_row(struct dw_reader *r, int key)
 {
 	dw_auto(dw_buf) word = DW_BUF_INIT;
+	struct dw_error err = DW_ERROR_INIT;
 	enum dw_filter_kind kind;
 	struct dw_row row;
-	int tab;
 
 	if (!dw_place_row(dw_reading_here(&r->reading), &r->scratch, &row) ||
 	    !word_of(r, &row, &word, &kind))
 		return dw_reader_say(r, "this row is of no process, thread, module or type");
-	if (!set_filter(r, kind, dw_buf_str(&word)) || key != DWELL_KEY_ENTER)
-		return;
-	tab = dw_reading_find_tab(&r->reading, view_of(kind));
-	if (tab >= 0 && dw_reading_go_to_tab(&r->reading, (size_t)tab))
-		dw_reader_say(r, "no memory");
+	if (key != DWELL_KEY_ENTER)
+		return set_filter(r, kind, dw_buf_str(&word));
+	if (dw_reading_enter(&r->reading, kind, dw_buf_str(&word),
+			     dw_reading_find_tab(&r->reading, view_of(kind)), &err))
+		dw_reader_fail(r, &err);
 }

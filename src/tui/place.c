@@ -2,6 +2,7 @@
 #include "tui/place.h"
 
 #include "format/text.h"
+#include "tui/remember.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -143,6 +144,8 @@ int dw_place_open(struct dw_place *p, const struct dw_place_sources *s)
 		rc = begin_tree(p);
 	if (rc)
 		dw_place_close(p);
+	if (!rc && !p->ops->has_notes)
+		dw_place_recall(p);
 	if (p->cursor >= p->view.n)
 		p->cursor = p->top = 0;
 	if (!rc && !p->cursor && is_annotated(p))
@@ -169,6 +172,12 @@ void dw_place_close(struct dw_place *p)
 	dw_lines_release(&p->lines);
 	memset(p->width, 0, sizeof p->width);
 	p->is_open = false;
+}
+
+void dw_place_release(struct dw_place *p)
+{
+	dw_place_close(p);
+	dw_vec_release(&p->was);
 }
 
 int dw_place_sort(struct dw_place *p, enum dw_column column, bool reverse,

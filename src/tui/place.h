@@ -42,6 +42,15 @@ struct dw_lines {
 	size_t width;		       /* that it was made for */
 };
 
+/* What tells a row from others of its view. */
+struct dw_row_about {
+	enum dw_row_name name;
+	enum dw_row_type type;
+	uint32_t id; /* of the process, thread, module, type or function */
+	uint32_t file, line, column;
+	uint64_t place; /* address, or time */
+};
+
 struct dw_place {
 	const struct dw_view_ops *ops;
 	uint32_t function; /* that it is about, 0 = none */
@@ -56,8 +65,10 @@ struct dw_place {
 	size_t seen_rows, seen_columns;		 /* on a screen of this size */
 	bool is_open;
 	struct dw_view view;
-	struct dw_unfold tree; /* of a view with a tree */
-	struct dw_lines lines; /* of a view with notes */
+	struct dw_unfold tree;		 /* of a view with a tree */
+	struct dw_lines lines;		 /* of a view with notes */
+	DW_VEC(struct dw_row_about) was; /* remember.h: rows from the root to the cursor, */
+	size_t was_below_top;		 /* and where on the screen that was */
 };
 
 /* What places are made of. */
@@ -99,6 +110,9 @@ const char *dw_lines_get(const struct dw_lines *l, size_t i);
 /* Take the text of @out, which is a buffer, apart into lines; those wider than @width are broken
  * between words. 0 or -ENOMEM. */
 int dw_lines_set(struct dw_lines *l, struct dw_out *out, size_t width);
+
+/* Free everything but @p itself. */
+void dw_place_release(struct dw_place *p);
 
 /* Free everything. */
 void dw_lines_release(struct dw_lines *l);

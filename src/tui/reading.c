@@ -3,6 +3,7 @@
 
 #include "analysis/disassembly.h"
 #include "base/cleanup.h"
+#include "tui/remember.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ enum {
 
 struct dw_place *dw_reading_here(const struct dw_reading *r)
 {
-	return r->history.v[r->history.n - 1];
+	return r->history.v[r->history.n - 1].place;
 }
 
 struct dw_place_sources dw_reading_sources(struct dw_reading *r)
@@ -23,13 +24,19 @@ struct dw_place_sources dw_reading_sources(struct dw_reading *r)
 	return (struct dw_place_sources){&r->profile, &r->filter.filter, &r->source, &r->totals};
 }
 
-/* Forget all that depends on the filter. */
+static void close_place(struct dw_place *p)
+{
+	dw_place_remember(p);
+	dw_place_close(p);
+}
+
+/* Forget all that depends on the filter, but not which rows one was at. */
 static void close_places(struct dw_reading *r)
 {
 	dw_vec_each(p, &r->tabs)
-		dw_place_close(*p);
+		close_place(*p);
 	dw_vec_each(p, &r->details)
-		dw_place_close(*p);
+		close_place(*p);
 	dw_totals_store_release(&r->totals);
 }
 
@@ -139,7 +146,7 @@ static int add_tabs(struct dw_reading *r)
 		if (dw_view_suits(*v, &r->profile) && (*v)->function != DWELL_FUNCTION_MUST &&
 		    add_place(r, *v, true, &p))
 			return -ENOMEM;
-	return dw_vec_push(&r->history, r->tabs.v[0]);
+	return dw_vec_push(&r->history, ((struct dw_visit){.place = r->tabs.v[0]}));
 }
 
 /* Words to begin with. */
@@ -211,16 +218,26 @@ int dw_reading_find_tab(const struct dw_reading *r, const struct dw_view_ops *op
 	return -1;
 }
 
-/* The oldest places are forgotten when there were very many. */
-static int visit(struct dw_reading *r, struct dw_place *p)
+static void release_visit(struct dw_visit *v)
 {
-	if (dw_reading_here(r) == p)
-		return 0;
+	free(v->word);
+	release_list(&v->before);
+}
+
+/* The oldest places are forgotten when there were very many. */
+static int push_visit(struct dw_reading *r, struct dw_place *p)
+{
 	if (r->history.n >= HISTORY_MAX) {
+		release_visit(&r->history.v[0]);
 		r->history.n--;
 		memmove(r->history.v, r->history.v + 1, r->history.n * sizeof *r->history.v);
 	}
-	return dw_vec_push(&r->history, p);
+	return dw_vec_push(&r->history, ((struct dw_visit){.place = p}));
+}
+
+static int visit(struct dw_reading *r, struct dw_place *p)
+{
+	return dw_reading_here(r) == p ? 0 : push_visit(r, p);
 }
 
 int dw_reading_go_to_tab(struct dw_reading *r, size_t i)
@@ -247,34 +264,83 @@ int dw_reading_go(struct dw_reading *r, const struct dw_view_ops *ops, uint32_t 
 	return visit(r, p);
 }
 
-bool dw_reading_back(struct dw_reading *r)
+/* Use the words of @list, which are exchanged with those of the kind; not when they fit nothing. */
+static int exchange_words(struct dw_reading *r, enum dw_filter_kind kind,
+			  struct dw_filter_list *list, struct dw_error *err)
 {
-	if (r->history.n < 2)
-		return false;
-	r->history.n--;
-	return true;
+	struct dw_filter_list before = r->lists[kind];
+	int rc;
+
+	r->lists[kind] = *list;
+	rc = resolve(r, err);
+	if (rc)
+		r->lists[kind] = before;
+	else
+		*list = before;
+	return rc;
+}
+
+/* As exchange_words(), for one word or none; what was there before goes to @before. */
+static int use_word(struct dw_reading *r, enum dw_filter_kind kind, const char *word,
+		    struct dw_filter_list *before, struct dw_error *err)
+{
+	struct dw_filter_list list = {0};
+	int rc = *word ? add_word(&list, word) : 0;
+
+	rc = rc ? dw_error_set(err, rc, "no memory") : exchange_words(r, kind, &list, err);
+	if (rc)
+		release_list(&list);
+	else
+		*before = list;
+	return rc;
 }
 
 int dw_reading_set_filter(struct dw_reading *r, enum dw_filter_kind kind, const char *word,
 			  struct dw_error *err)
 {
-	struct dw_filter_list before = r->lists[kind];
+	struct dw_filter_list before;
+	int rc = use_word(r, kind, word, &before, err);
+
+	if (!rc)
+		release_list(&before);
+	return rc;
+}
+
+int dw_reading_enter(struct dw_reading *r, enum dw_filter_kind kind, const char *word, int i,
+		     struct dw_error *err)
+{
+	struct dw_visit *v;
+	char *copy = strdup(word);
+	int rc;
+
+	if (!copy || push_visit(r, i < 0 ? dw_reading_here(r) : r->tabs.v[i])) {
+		free(copy);
+		return dw_error_set(err, -ENOMEM, "no memory");
+	}
+	v = &r->history.v[r->history.n - 1];
+	v->word = copy;
+	v->kind = kind;
+	rc = use_word(r, kind, word, &v->before, err);
+	if (rc) {
+		release_visit(v);
+		r->history.n--;
+	}
+	return rc;
+}
+
+int dw_reading_back(struct dw_reading *r, struct dw_error *err)
+{
+	struct dw_visit *v = &r->history.v[r->history.n - 1];
+	const struct dw_filter_list *now = &r->lists[v->kind];
 	int rc = 0;
 
-	r->lists[kind] = (struct dw_filter_list){0};
-	if (*word)
-		rc = add_word(&r->lists[kind], word);
-	if (rc)
-		dw_error_set(err, rc, "no memory");
-	else
-		rc = resolve(r, err);
-	if (rc) {
-		release_list(&r->lists[kind]);
-		r->lists[kind] = before;
-		return rc;
-	}
-	release_list(&before);
-	return 0;
+	if (r->history.n < 2)
+		return DWELL_ERR_NOT_FOUND;
+	if (v->word && now->words.n == 1 && !strcmp(now->words.v[0], v->word))
+		rc = exchange_words(r, v->kind, &v->before, err);
+	release_visit(v);
+	r->history.n--;
+	return rc;
 }
 
 /* Load the session once more, for another range: calls are added up in one while they are read. */
@@ -330,10 +396,16 @@ int dw_reading_clear_filters(struct dw_reading *r, struct dw_error *err)
 static void free_places(struct dw_reading *r)
 {
 	close_places(r);
-	dw_vec_each(p, &r->tabs)
+	dw_vec_each(p, &r->tabs) {
+		dw_place_release(*p);
 		free(*p);
-	dw_vec_each(p, &r->details)
+	}
+	dw_vec_each(p, &r->details) {
+		dw_place_release(*p);
 		free(*p);
+	}
+	dw_vec_each(v, &r->history)
+		release_visit(v);
 	dw_vec_release(&r->tabs);
 	dw_vec_release(&r->details);
 	dw_vec_release(&r->history);

@@ -40,6 +40,15 @@ struct dw_filter_list {
 	DW_VEC(char *) words;
 };
 
+/* That somebody came to a place. */
+struct dw_visit {
+	struct dw_place *place; /* borrowed */
+	/* What going back takes back, if it is still there: */
+	char *word; /* a filter, NULL = none, */
+	enum dw_filter_kind kind;
+	struct dw_filter_list before; /* and what was in its place */
+};
+
 struct dw_reading {
 	const struct dw_reading_start *start;
 	struct dw_profile profile;
@@ -51,7 +60,7 @@ struct dw_reading {
 	struct dw_totals_store totals;
 	DW_VEC(struct dw_place *) tabs;	   /* of the session's views, in their order */
 	DW_VEC(struct dw_place *) details; /* all others */
-	DW_VEC(struct dw_place *) history; /* borrowed; the last one is where we are */
+	DW_VEC(struct dw_visit) history;   /* the last one is where we are */
 };
 
 /* Load the session. 0, or errors of loading and of finding what the words mean. To be released in
@@ -78,8 +87,15 @@ int dw_reading_go_to_tab(struct dw_reading *r, size_t i);
 int dw_reading_go(struct dw_reading *r, const struct dw_view_ops *ops, uint32_t function,
 		  uint32_t root);
 
-/* Go back to where we were before. False: that was the first place. */
-bool dw_reading_back(struct dw_reading *r);
+/* Show only what fits @word, as dw_reading_set_filter() does, in tab @i (-1 = where we are):
+ * dw_reading_back() takes both back. 0, or why that cannot be: then all stays as it was. */
+int dw_reading_enter(struct dw_reading *r, enum dw_filter_kind kind, const char *word, int i,
+		     struct dw_error *err);
+
+/* Go back to where we were before, and to the filter that dw_reading_enter() found there, unless
+ * somebody has set another one since. 0; DWELL_ERR_NOT_FOUND (@err is left alone): that was the
+ * first place; or why the filter cannot be. */
+int dw_reading_back(struct dw_reading *r, struct dw_error *err);
 
 /* Show only what fits @word, which replaces others of the kind ("" = all). 0, or why it fits
  * nothing: then all stays as it was. */

@@ -88,3 +88,58 @@ def test_columns_of_a_view(context):
         at = [y for y, line in enumerate(terminal.lines()) if "Function Name" in line][0]
         terminal.press(DOWN * (at - 1) + " ")
         terminal.shows("the tree is in this column")
+
+
+def name_at_cursor(terminal):
+    """The words of the row at the cursor, without its numbers."""
+    line = terminal.lines()[terminal.chosen()] if terminal.chosen() else ""
+    return re.findall(r"[a-z_]\w+(?:<\w+>)?(?:\(\w*\))?", line)
+
+
+@cases("threads", "processes", "functions", "modules", "calltree")
+def test_cursor_stays_on_its_row(context, view):
+    """Under another filter the cursor is on the row that it was on, wherever that is then."""
+    tab, way, keys = {"threads": ("8", "r" + DOWN, "f"), "processes": ("7", "r" + DOWN, "f"),
+                      "functions": ("2", "r" + DOWN, "p201" + ENTER), "modules": ("4", "r" + DOWN, "p201" + ENTER),
+                      "calltree": ("3", "r/main" + ENTER, "p201" + ENTER)}[view]
+    with read(context, make(context, "plain"), rows=30, columns=160) as terminal:
+        terminal.shows("1 summary")
+        terminal.press(tab)
+        terminal.shows("1 of ")
+        # The order of the screen is turned round, so that what the filter leaves something of is not the first row.
+        terminal.press(way)
+        terminal.until(lambda: re.match(r"[^1] of \d+, .*reversed", terminal.status()), "another row")
+        name, at = name_at_cursor(terminal), terminal.status()
+        require(name, terminal.text())
+        terminal.press(keys)
+        terminal.until(lambda: terminal.lines()[2].startswith("["), "a chip")
+        terminal.until(lambda: re.match(r"\d+ of \d+", terminal.status()) and name_at_cursor(terminal) == name, name)
+        terminal.press("x")
+        terminal.until(lambda: terminal.status() == at and name_at_cursor(terminal) == name, name)
+
+
+@cases("7", "8", "4")
+def test_back_takes_back_what_enter_chose(context, tab):
+    """Back in the list it is whole, on the row that was entered; a filter that was set since stays."""
+    with read(context, make(context, "plain"), rows=40, columns=200) as terminal:
+        terminal.shows("1 summary")
+        terminal.press(tab)
+        terminal.shows("1 of ")
+        terminal.press(DOWN)
+        terminal.shows("2 of ")
+        before = terminal.text()
+        for keys in ("", ENTER + "s", "\t"):  # through callers of a function, and through another view
+            terminal.press(ENTER)
+            terminal.until(lambda: terminal.lines()[2].startswith("["), "a chip")
+            terminal.press(keys)
+            terminal.read(.1)
+            terminal.press("ss" if keys == "\t" else "s")
+            terminal.until(lambda: terminal.text() == before, f"the list as it was\n{before}\n")
+        terminal.press(ENTER)
+        terminal.until(lambda: terminal.lines()[2].startswith("["), "a chip")
+        terminal.press("m\x15prog" + ENTER + "p\x15101" + ENTER + "t\x15101" + ENTER)
+        terminal.shows("[thread 101]")
+        terminal.press("s")
+        terminal.until(lambda: "Function Name" not in terminal.text(), "the list")
+        require(all(chip in terminal.lines()[2] for chip in ("[module prog]", "[process 101]", "[thread 101]")),
+                terminal.text())
