@@ -3,6 +3,7 @@
 #include "base/quantity.h"
 #include "tui/actions.h"
 #include "tui/reader-internal.h"
+#include "tui/remember.h"
 
 #include <inttypes.h>
 #include <stdint.h>
@@ -130,6 +131,7 @@ void dw_press_filter_row(struct dw_reader *r, int key)
 	if (!dw_place_row(dw_reading_here(&r->reading), &r->scratch, &row) ||
 	    !word_of(r, &row, &word, &kind))
 		return dw_reader_say(r, "this row is of no process, thread, module or type");
+	dw_place_remember(dw_reading_here(&r->reading));
 	if (key != DWELL_KEY_ENTER)
 		return set_filter(r, kind, dw_buf_str(&word));
 	if (dw_reading_enter(&r->reading, kind, dw_buf_str(&word),

@@ -56,11 +56,9 @@ void dw_place_remember(struct dw_place *p)
 	struct dw_buf scratch = DW_BUF_INIT;
 	size_t at = p->cursor, n;
 
-	if (!p->is_open)
-		return;
 	p->was.n = 0;
 	p->was_below_top = p->cursor >= p->top ? p->cursor - p->top : 0;
-	if (p->ops->has_notes || p->cursor >= p->view.n)
+	if (!p->is_open || p->ops->has_notes || p->cursor >= p->view.n)
 		return;
 	n = level_of(p, at) + 1;
 	if (dw_vec_reserve(&p->was, n))
@@ -69,6 +67,12 @@ void dw_place_remember(struct dw_place *p)
 	for (; n-- > 0; at = n ? dw_unfold_parent(&p->tree, at) : 0)
 		p->was.v[n] = about_row(p, at, &scratch);
 	dw_buf_release(&scratch);
+}
+
+void dw_place_remember_moved(struct dw_place *p)
+{
+	if (p->is_open && p->cursor)
+		dw_place_remember(p);
 }
 
 /* The row from @from on that is @wanted among those of @level, before one that is further out.
