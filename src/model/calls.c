@@ -109,4 +109,5 @@ void dw_calls_release(struct dw_calls *t)
 	dw_vec_release(&t->sums.plain);
 	dw_vec_release(&t->sums.system_of);
 	dw_vec_release(&t->sums.system);
+	dw_vec_release(&t->activity);
 }

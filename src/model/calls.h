@@ -220,6 +220,13 @@ enum dw_call_disabled_flag {
 	DWELL_DISABLED_FROM_START = 2, /* an earlier run has found out */
 };
 
+/* What happened in a slice altogether: of calls the application time of functions, ns; of objects
+ * the bytes that were allocated. */
+struct dw_slice_activity {
+	uint64_t end_ns; /* since the start of the recording */
+	uint64_t amount;
+};
+
 struct dw_calls {
 	DW_VEC(struct dw_call_node) nodes; /* by id - 1 - nodes_written */
 	uint32_t nodes_written;		   /* the first ones, which were forgotten */
@@ -233,6 +240,9 @@ struct dw_calls {
 	uint32_t extremes_ids, slow_ids, file_ids; /* while recording: ids in use */
 	/* Of a session that was loaded for one range of time: by node id - 1, instead of deltas. */
 	struct dw_call_store sums;
+	/* With sums here or of objects: of all slices up to the last one with anything, whichever
+	 * of them were added up. */
+	DW_VEC(struct dw_slice_activity) activity;
 };
 
 /* Append @node and give its id (1 and up). 0 or -ENOMEM. */

@@ -250,6 +250,27 @@ static inline bool is_wanted(const struct dw_call_sums *sums, uint32_t slice)
 	return !sums->selected || (slice < sums->slices_n && sums->selected[slice]);
 }
 
+/* Add @amount to what happened in @slice, which exists. 0 or -ENOMEM. */
+static int note_activity(struct dw_calls *t, uint64_t slice, uint64_t amount)
+{
+	while (t->activity.n <= slice) {
+		struct dw_slice_activity a = {.end_ns = t->slices.v[t->activity.n].end_ns};
+
+		if (dw_vec_push(&t->activity, a))
+			return -ENOMEM;
+	}
+	t->activity.v[slice].amount += amount;
+	return 0;
+}
+
+/* Nodes that stand for what others have, and threads outside their functions, are not active. */
+static uint64_t activity_of(const struct dw_calls *t, uint64_t node, const struct dw_call_values *v)
+{
+	return t->nodes.v[node - 1].flags & (DWELL_CALL_OVERFLOW | DWELL_CALL_ROOT)
+		       ? 0
+		       : v->application_ns;
+}
+
 int dw_take_call_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *sums,
 		      struct dw_profile *p)
 {
@@ -263,7 +284,10 @@ int dw_take_call_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *
 	for (size_t i = 0; i < n && !c->failed && !rc; i++) {
 		c->failed = !keys_next(&keys);
 		next_call_values(&v, &values);
-		if (!c->failed && is_wanted(sums, (uint32_t)keys.slice))
+		if (!c->failed)
+			rc = note_activity(&p->calls, keys.slice,
+					   activity_of(&p->calls, keys.id, &values));
+		if (!c->failed && !rc && is_wanted(sums, (uint32_t)keys.slice))
 			rc = dw_call_store_add(t, keys.id - 1, &values);
 	}
 	close_values(c, &v);
@@ -352,6 +376,8 @@ int dw_take_alloc_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums 
 		c->failed = !keys_next(&keys);
 		next_alloc_values(&v, &values);
 		if (!c->failed)
+			rc = note_activity(&p->calls, keys.slice, values.allocated.bytes);
+		if (!c->failed && !rc)
 			rc = add_to_sums(t, sums, (uint32_t)keys.slice, (uint32_t)keys.id, &values);
 	}
 	close_values(c, &v);

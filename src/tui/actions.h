@@ -98,6 +98,9 @@ void dw_press_module(struct dw_reader *r, int key);
 /* T: only a range of time. */
 void dw_press_time(struct dw_reader *r, int key);
 
+/* R: choose a range on the timeline. */
+void dw_press_range(struct dw_reader *r, int key);
+
 /* x: everything again. */
 void dw_press_clear(struct dw_reader *r, int key);
 

@@ -258,6 +258,7 @@ static struct dw_area draw_head(struct dw_reader *r)
 		draw_tabs(r, y++);
 	if (rows >= CHIPS_FROM && has_chips(r))
 		draw_chips(r, y++);
+	y += dw_reader_draw_timeline(r, y);
 	if (rows >= HEADER_FROM && has_header)
 		area.header = y++;
 	area.y = y;

@@ -56,6 +56,7 @@ static const struct key table[] = {
 	{"t", "only one thread, by id or name", {'t'}, dw_press_thread},
 	{"m", "only one module, by name or glob", {'m'}, dw_press_module},
 	{"T", "only a range of time", {'T'}, dw_press_time},
+	{"R", "the same, chosen on the timeline", {'R'}, dw_press_range},
 	{"x", "everything again", {'x'}, dw_press_clear},
 	{NULL, "And", {0}, NULL},
 	{"c", "the command that reports the same", {'c'}, dw_press_command},

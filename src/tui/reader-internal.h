@@ -14,10 +14,18 @@ struct dw_prompt {
 	struct dw_buf text;
 };
 
+/* The range that is being chosen on the timeline, in columns of the screen. */
+struct dw_range_marks {
+	size_t at[2];	 /* where it begins and ends, the end itself left out */
+	unsigned moving; /* which of them keys move */
+	bool is_shown;
+};
+
 struct dw_reader {
 	struct dw_screen screen;
 	struct dw_reading reading;
 	struct dw_prompt prompt;
+	struct dw_range_marks marks;
 	struct dw_lines over; /* text over everything, until a key; no lines = none */
 	size_t over_top;
 	struct dw_buf message;	/* in the last line, until the next key */
@@ -45,6 +53,10 @@ bool dw_reader_ask(struct dw_reader *r, const char *label, const char *text);
 
 /* Show the text of @out, which is closed, over everything. */
 void dw_reader_show_over(struct dw_reader *r, struct dw_out *out);
+
+/* Draw the timeline into the lines of the screen from @y on. Returns how many it took: none where
+ * the screen has few lines, or nothing is known. */
+size_t dw_reader_draw_timeline(struct dw_reader *r, size_t y);
 
 /* Do what @key is for. */
 void dw_reader_press(struct dw_reader *r, int key);

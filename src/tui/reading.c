@@ -26,7 +26,7 @@ struct dw_place_sources dw_reading_sources(struct dw_reading *r)
 
 static void close_place(struct dw_place *p)
 {
-	dw_place_remember(p);
+	dw_place_remember_moved(p);
 	dw_place_close(p);
 }
 
@@ -189,7 +189,7 @@ int dw_reading_open(struct dw_reading *r, const struct dw_reading_start *start,
 	if (rc)
 		return rc;
 	begin_source(r);
-	if (take_words(r) || add_tabs(r))
+	if (take_words(r) || add_tabs(r) || dw_timeline_make(&r->timeline, &r->profile))
 		return dw_error_set(err, -ENOMEM, "no memory");
 	return resolve(r, err);
 }
@@ -366,7 +366,9 @@ int dw_reading_set_range(struct dw_reading *r, uint64_t from_ns, uint64_t to_ns,
 {
 	if (to_ns && to_ns <= from_ns)
 		return dw_error_set(err, DWELL_ERR_USAGE, "the range of time is empty");
-	if (from_ns != r->from_ns || to_ns != r->to_ns) {
+	/* Of samples all are there. */
+	if (dw_profile_method(&r->profile) != DWELL_METHOD_SAMPLING &&
+	    (from_ns != r->from_ns || to_ns != r->to_ns)) {
 		int rc = load_range(r, from_ns, to_ns, err);
 
 		if (rc)
@@ -377,9 +379,14 @@ int dw_reading_set_range(struct dw_reading *r, uint64_t from_ns, uint64_t to_ns,
 	return resolve(r, err);
 }
 
+bool dw_reading_is_ranged(const struct dw_reading *r)
+{
+	return r->from_ns || r->to_ns;
+}
+
 bool dw_reading_is_filtered(const struct dw_reading *r)
 {
-	bool is_filtered = r->from_ns || r->to_ns;
+	bool is_filtered = dw_reading_is_ranged(r);
 
 	for (size_t kind = 0; kind < DWELL_FILTER_KINDS; kind++)
 		is_filtered |= r->lists[kind].words.n != 0;
@@ -417,6 +424,7 @@ void dw_reading_release(struct dw_reading *r)
 	for (size_t kind = 0; kind < DWELL_FILTER_KINDS; kind++)
 		release_list(&r->lists[kind]);
 	dw_filter_release(&r->filter);
+	dw_timeline_release(&r->timeline);
 	dw_source_text_release(&r->source);
 	dw_profile_release(&r->profile);
 }

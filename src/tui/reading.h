@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "model/profile.h"
 #include "tui/place.h"
+#include "tui/timeline.h"
 #include "view/source-text.h"
 
 #include <stdbool.h>
@@ -54,6 +55,7 @@ struct dw_reading {
 	struct dw_profile profile;
 	bool has_told_instructions;
 	struct dw_source_text source;
+	struct dw_timeline timeline; /* of all of the session */
 	struct dw_filter_list lists[DWELL_FILTER_KINDS];
 	uint64_t from_ns, to_ns;
 	struct dw_filter_owned filter;
@@ -108,6 +110,9 @@ int dw_reading_set_range(struct dw_reading *r, uint64_t from_ns, uint64_t to_ns,
 
 /* Show everything. 0, or why not. */
 int dw_reading_clear_filters(struct dw_reading *r, struct dw_error *err);
+
+/* Whether a range of time is shown alone. */
+bool dw_reading_is_ranged(const struct dw_reading *r);
 
 /* Whether a part of the session is left out. */
 bool dw_reading_is_filtered(const struct dw_reading *r);

@@ -107,11 +107,13 @@ static void prepare_leave(void)
 	}
 }
 
-/* Names are UTF-8, which reports write whatever the locale is. */
-static void use_utf8(void)
+/* Names are UTF-8, which reports write whatever the locale is. Whether it has that. */
+static bool use_utf8(void)
 {
-	if (!setlocale(LC_CTYPE, "") || strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
-		setlocale(LC_CTYPE, "C.UTF-8");
+	if (setlocale(LC_CTYPE, "") && !strcmp(nl_langinfo(CODESET), "UTF-8"))
+		return true;
+	setlocale(LC_CTYPE, "C.UTF-8");
+	return false;
 }
 
 enum { PAIR_HOT = 1, PAIR_CHIP };
@@ -145,6 +147,8 @@ static attr_t attributes(enum dw_style style)
 		return has_colour ? COLOR_PAIR(PAIR_HOT) : A_NORMAL;
 	case DWELL_STYLE_CHIP:
 		return has_colour ? COLOR_PAIR(PAIR_CHIP) | A_BOLD : A_BOLD;
+	case DWELL_STYLE_FAINT:
+		return A_DIM;
 	default:
 		return A_NORMAL;
 	}
@@ -167,7 +171,7 @@ int dw_screen_open(struct dw_screen *s, struct dw_error *err)
 	*s = (struct dw_screen){0};
 	end_signal = has_stop = has_resize = 0;
 	tcgetattr(STDIN_FILENO, &modes);
-	use_utf8();
+	s->has_utf8 = use_utf8();
 	/* Before ncurses, which then leaves signals alone. */
 	handle_signals();
 	terminal = newterm(NULL, stdout, stdin);

@@ -40,12 +40,14 @@ enum dw_style {
 	DWELL_STYLE_HEADER,
 	DWELL_STYLE_HOT,
 	DWELL_STYLE_CHIP,
+	DWELL_STYLE_FAINT, /* what is left out */
 	DWELL_STYLES_N,
 };
 
 struct dw_screen {
 	size_t rows, columns;
-	int signal; /* that wants an end, 0 = none */
+	bool has_utf8; /* the user's locale has it, which says nothing of names */
+	int signal;    /* that wants an end, 0 = none */
 };
 
 /* Take over the terminal at stdin and stdout. 0; -ENOTTY: terminfo does not know it,

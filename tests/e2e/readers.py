@@ -86,3 +86,8 @@ def expect_rows(terminal, rows, kind, what):
     wanted = [{key: text_of(key, row[key], cell) for key, cell in seen.items()} for row, seen in zip(rows, shown)]
     expect(len(rows), len(shown), f"{what}: rows")
     expect(shown, wanted, what)
+
+
+def header_of(terminal):
+    """The titles above the columns of a table."""
+    return cells(next((line for line in terminal.lines() if "Name" in line), ""))

@@ -1,9 +1,10 @@
 """dwell FILE on a terminal: what people choose there, columns, parts of the session and places, is what they get."""
+import json
 import re
 
 from harness import File, cases, expect, require
-from readers import MEASURED, command_of, expect_rows, make, read, report_of
-from screens import DOWN, ENTER, ESCAPE, HOME, cells
+from readers import MEASURED, command_of, expect_rows, header_of, make, read, report_of
+from screens import DOWN, END, ENTER, ESCAPE, HOME, RIGHT
 
 FILE = File(needs=("pyte",))
 
@@ -22,10 +23,6 @@ def switch(terminal, *titles):
                 break
         else:
             raise AssertionError(f"no {title} on\n{terminal.text()}")
-
-
-def header_of(terminal):
-    return cells(next(line for line in terminal.lines() if "Name" in line))
 
 
 @cases("plain", "calls", "memory")
@@ -143,3 +140,97 @@ def test_back_takes_back_what_enter_chose(context, tab):
         terminal.until(lambda: "Function Name" not in terminal.text(), "the list")
         require(all(chip in terminal.lines()[2] for chip in ("[module prog]", "[process 101]", "[thread 101]")),
                 terminal.text())
+
+
+BARS = " ▁▂▃▄▅▆▇█"
+PLAIN_BARS = " .:-=+*%#"
+UTF8, NO_UTF8 = {"LC_ALL": "C.UTF-8"}, {"LC_ALL": "C"}
+
+
+def timeline_of(terminal, bars=BARS):
+    """How full each column of the timeline is, and its line. Empty: there is none."""
+    width = terminal.screen.columns
+    for y, line in enumerate(terminal.lines()[:5]):
+        if y >= 2 and line and set(line) <= set(bars):
+            return [bars.index(c) for c in line.ljust(width)], y
+    return [], None
+
+
+def measured(context, path, from_ms, until_ms):
+    """What functions did themselves in a part of the session's time."""
+    done = context.run(context.dwell, "report", path, "functions", "--from", f"{from_ms}ms", "--until", f"{until_ms}ms",
+                       "-f", "json")
+    column = {"plain": "exclusive_samples", "calls": "application_exclusive_time",
+              "memory": "exclusive_bytes"}[path.split(".")[0]]
+    return sum(row[column] or 0 for row in json.loads(done.stdout)["rows"]
+               if not (row["function_name"] or "").startswith("["))
+
+
+@cases("plain", "calls", "memory")
+def test_timeline_is_the_session(context, name):
+    """Bars are in proportion to what reports of their times say."""
+    path = make(context, name)
+    times = {"plain": (0, 100, 200, 300), "calls": (0, 50, 125, 200), "memory": (0, 50, 125, 200)}[name]
+    duration = {"plain": 1234, "calls": 200, "memory": 200}[name]
+    with read(context, path, rows=20, columns=200, env=UTF8) as terminal:
+        terminal.until(lambda: 8 in timeline_of(terminal)[0], "a timeline")
+        levels, _ = timeline_of(terminal)
+        told = [measured(context, path, begin, end) / (end - begin) for begin, end in zip(times, times[1:])]
+        shown = []
+        for begin, end in zip(times, times[1:]):
+            part = levels[begin * 200 // duration + 1:end * 200 // duration - 1]
+            shown.append(sum(part) / len(part))
+        for rate, bar in zip(told, shown):
+            expect(abs(rate / max(told) - bar / max(shown)) < .2, True, f"{told} shown as {shown}")
+        terminal.press("2m*r*" + ENTER)
+        terminal.shows("[module *r*]")
+        terminal.until(lambda: timeline_of(terminal)[0] == levels, "the same timeline, whatever is filtered")
+
+
+@cases("plain", "calls", "memory")
+def test_range_on_the_timeline(context, name):
+    """Marks choose a range, which a chip and the command tell; Escape leaves it as it was."""
+    with read(context, make(context, name), rows=30, columns=200, env=UTF8) as terminal:
+        terminal.shows("1 summary")
+        terminal.press("2")
+        terminal.shows("1 of")
+        before, bars = terminal.lines(), timeline_of(terminal)[0]
+        terminal.press("R" + RIGHT * 3)
+        terminal.until(lambda: terminal.lines()[3] == " " * 3 + "[" + " " * 195 + "]", "the mark moved")
+        terminal.press(ESCAPE)
+        terminal.until(lambda: terminal.lines() == before, "all as it was")
+        terminal.press("R" + RIGHT * 3 + "\t" + HOME + RIGHT * 20)
+        terminal.until(lambda: terminal.lines()[3] == " " * 3 + "[" + " " * 19 + "]", "both marks moved")
+        require(" to " in terminal.status() and "Enter take" in terminal.status(), terminal.status())
+        terminal.press(ENTER)
+        terminal.until(lambda: terminal.lines()[2].startswith("[time "), "a chip")
+        terminal.shows("1 of")
+        expect(timeline_of(terminal), (bars, 3), "bars, below the chip")
+        line = terminal.screen.buffer[3]
+        expect([line[x].bold for x in (2, 3, 23, 24)], [False, True, True, False], "the range stands out")
+        words = command_of(terminal)
+        require("--from" in words and "--until" in words, words)
+        expect_rows(terminal, report_of(context, terminal), MEASURED[name], "the range")
+        terminal.press("R")
+        terminal.until(lambda: terminal.lines()[4] == " " * 3 + "[" + " " * 19 + "]", "the marks of the range")
+        terminal.press(HOME + "\t" + END + ENTER)
+        terminal.until(lambda: terminal.lines()[3:] == before[3:], "all of the time")
+        require("--from" not in command_of(terminal), "a range that is all")
+
+
+def test_timeline_of_small_screens(context):
+    """A screen with few lines has no timeline but while a range is chosen; where there is no UTF-8 it is ASCII."""
+    with read(context, make(context, "plain"), rows=15, columns=60, env=NO_UTF8) as terminal:
+        terminal.shows("summary")
+        terminal.press("2")
+        terminal.shows("1 of 5")
+        terminal.until(lambda: 8 in timeline_of(terminal, PLAIN_BARS)[0], "a timeline")
+        terminal.resize(14, 60)
+        terminal.until(lambda: terminal.lines()[2].startswith("Excl"), "no timeline")
+        terminal.press("R")
+        terminal.shows("Enter take")
+        require(timeline_of(terminal, PLAIN_BARS)[0], terminal.text())
+        terminal.resize(14, 30)
+        terminal.until(lambda: terminal.lines()[3] == "[" + " " * 28 + "]", "marks that fit")
+        terminal.press(ESCAPE)
+        terminal.until(lambda: not timeline_of(terminal, PLAIN_BARS)[0], "no timeline")
