@@ -95,8 +95,8 @@ int dw_reading_enter(struct dw_reading *r, enum dw_filter_kind kind, const char 
 		     struct dw_error *err);
 
 /* Go back to where we were before, and to the filter that dw_reading_enter() found there, unless
- * somebody has set another one since. 0; DWELL_ERR_NOT_FOUND (@err is left alone): that was the
- * first place; or why the filter cannot be. */
+ * somebody has set another one since. 0, why the filter cannot be, or DWELL_ERR_NOT_FOUND with @err
+ * left alone: that was the first place. */
 int dw_reading_back(struct dw_reading *r, struct dw_error *err);
 
 /* Show only what fits @word, which replaces others of the kind ("" = all). 0, or why it fits
