@@ -257,7 +257,10 @@ static bool has_order(struct dw_reader *r)
 {
 	if (here(r)->is_open && !here(r)->ops->has_notes)
 		return true;
-	dw_reader_say(r, "the summary has an order of its own: Tab goes on to tables");
+	dw_reader_say(r, "%s",
+		      here(r)->is_open
+			      ? "the summary has an order of its own: Tab goes on to tables"
+			      : "it is still being computed");
 	return false;
 }
 

@@ -21,7 +21,7 @@ static void set_filter(struct dw_reader *r, enum dw_filter_kind kind, const char
 
 static void ask_filter(struct dw_reader *r, enum dw_filter_kind kind, const char *label)
 {
-	const struct dw_filter_list *l = &r->reading.lists[kind];
+	const struct dw_filter_list *l = &r->reading.selection->lists[kind];
 
 	if (dw_reader_ask(r, label, l->words.n ? l->words.v[0] : ""))
 		set_filter(r, kind, dw_buf_str(&r->prompt.text));

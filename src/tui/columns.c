@@ -202,7 +202,10 @@ void dw_press_columns(struct dw_reader *r, int key)
 
 	(void)key;
 	if (!c.place->is_open || c.place->ops->has_notes)
-		return dw_reader_say(r, "there are no columns here: Tab goes on to tables");
+		return dw_reader_say(r, "%s",
+				     c.place->is_open
+					     ? "there are no columns here: Tab goes on to tables"
+					     : "it is still being computed");
 	begin(&c);
 	key = press(&c);
 	r->has_ended |= key == DWELL_KEY_ENDED;

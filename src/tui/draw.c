@@ -148,10 +148,10 @@ static void put_range_chip(struct dw_reader *r, size_t y, size_t *x)
 	struct dw_out out;
 
 	dw_out_init_buffer(&out);
-	dw_format_time(&out, (int64_t)reading->from_ns);
+	dw_format_time(&out, (int64_t)reading->selection->from_ns);
 	dw_out_puts(&out, " to ");
-	if (reading->to_ns)
-		dw_format_time(&out, (int64_t)reading->to_ns);
+	if (reading->selection->to_ns)
+		dw_format_time(&out, (int64_t)reading->selection->to_ns);
 	else
 		dw_out_puts(&out, "the end");
 	put_chip(r, y, x, "time", dw_buf_str(&out.buf));
@@ -182,9 +182,9 @@ static void draw_chips(struct dw_reader *r, size_t y)
 	if (here->root)
 		put_chip(r, y, &x, "below", function_name(r, here->root));
 	for (size_t kind = 0; kind < DWELL_FILTER_KINDS; kind++)
-		dw_vec_each(word, &reading->lists[kind].words)
+		dw_vec_each(word, &reading->selection->lists[kind].words)
 			put_chip(r, y, &x, names[kind], *word);
-	if (reading->from_ns || reading->to_ns)
+	if (reading->selection->from_ns || reading->selection->to_ns)
 		put_range_chip(r, y, &x);
 }
 
@@ -208,6 +208,10 @@ static void put_position(const struct dw_reader *r, struct dw_out *out)
 	const struct dw_place *p = dw_reading_here(&r->reading);
 	enum dw_column sorted = dw_place_sorted_by(p);
 
+	if (r->is_computing && dw_reading_is_loading(&r->reading))
+		return dw_out_puts(out, "loading that range ... Escape gives up");
+	if (r->is_computing)
+		return dw_out_printf(out, "computing %s ... Escape gives up", p->ops->name);
 	if (p->ops->has_notes)
 		return dw_out_puts(out, "Tab: next view");
 	if (!p->is_open || !p->view.n)

@@ -39,12 +39,12 @@ static void put_filters(struct dw_out *out, const struct dw_reading *r)
 	};
 
 	for (size_t kind = 0; kind < DWELL_FILTER_KINDS; kind++)
-		dw_vec_each(word, &r->lists[kind].words)
+		dw_vec_each(word, &r->selection->lists[kind].words)
 			put_word(out, options[kind], *word);
-	if (r->from_ns)
-		put_time(out, "--from", r->from_ns);
-	if (r->to_ns)
-		put_time(out, "--until", r->to_ns);
+	if (r->selection->from_ns)
+		put_time(out, "--from", r->selection->from_ns);
+	if (r->selection->to_ns)
+		put_time(out, "--until", r->selection->to_ns);
 }
 
 static void put_order(struct dw_out *out, const struct dw_place *p)

@@ -15,59 +15,11 @@ bool dw_place_is_tree(const struct dw_place *p)
 	return p->ops->tree != DWELL_COLUMN_END;
 }
 
-static unsigned parts_of(const struct dw_place *p, const struct dw_place_sources *s)
+struct dw_totals_wanted dw_place_wants(const struct dw_place *p, const struct dw_profile *profile)
 {
-	return dw_view_parts(p->ops, s->profile);
-}
-
-/* Totals that serve @p: with all that it needs. Nodes are only there as far as the focus goes. */
-static struct dw_totals_kept *find_totals(const struct dw_place *p,
-					  const struct dw_place_sources *s)
-{
-	unsigned parts = parts_of(p, s);
-	unsigned focused = parts & (DWELL_TOTALS_NODES | DWELL_TOTALS_PATHS);
-
-	dw_vec_each(kept, &s->totals->kept)
-		if ((parts & ~(*kept)->parts) == 0 &&
-		    (!focused ||
-		     ((*kept)->root == p->root && (*kept)->hot_path == p->ops->has_notes)))
-			return *kept;
-	return NULL;
-}
-
-bool dw_place_is_costly(const struct dw_place *p, const struct dw_place_sources *s)
-{
-	return !p->is_open && !find_totals(p, s);
-}
-
-/* Totals for @p, computed if they are not kept. Borrowed; NULL with *@rc. */
-static const struct dw_totals *get_totals(const struct dw_place *p,
-					  const struct dw_place_sources *s, int *rc)
-{
-	struct dw_totals_kept *kept = find_totals(p, s);
-	struct dw_filter filter = *s->filter;
-
-	*rc = 0;
-	if (kept)
-		return &kept->totals;
-	kept = calloc(1, sizeof *kept);
-	if (!kept) {
-		*rc = -ENOMEM;
-		return NULL;
-	}
-	kept->parts = parts_of(p, s);
-	kept->root = p->root;
-	kept->hot_path = p->ops->has_notes;
-	filter.focus = (struct dw_focus){.root = p->root, .hot_path = kept->hot_path};
-	*rc = dw_totals_compute(s->profile, &filter, kept->parts, &kept->totals);
-	if (!*rc)
-		*rc = dw_vec_push(&s->totals->kept, kept);
-	if (*rc) {
-		dw_totals_release(&kept->totals);
-		free(kept);
-		return NULL;
-	}
-	return &kept->totals;
+	return (struct dw_totals_wanted){.parts = dw_view_parts(p->ops, profile),
+					 .root = p->root,
+					 .hot_path = p->ops->has_notes};
 }
 
 /* A call tree begins with what is heaviest in it, others with their roots. */
@@ -125,21 +77,25 @@ int dw_place_open(struct dw_place *p, const struct dw_place_sources *s)
 {
 	struct dw_view_request request = {
 		.profile = s->profile,
-		.filter = s->filter,
+		.filter = &s->selection->filter.filter,
 		.function = p->function,
 		.unfolding = dw_place_is_tree(p),
 		.source = s->source,
 		.sort = p->sort,
 		.reverse = p->reverse,
 	};
+	const struct dw_totals_wanted wanted = dw_place_wants(p, s->profile);
+	const struct dw_totals_kept *kept;
 	int rc;
 
 	if (p->is_open)
 		return 0;
-	request.totals = get_totals(p, s, &rc);
-	if (!rc)
-		rc = dw_view_open(&p->view, p->ops, &request);
-	p->is_open = request.totals;
+	kept = dw_totals_store_find(s->totals, s->selection, &wanted);
+	if (!kept)
+		return -EAGAIN;
+	request.totals = &kept->totals;
+	rc = dw_view_open(&p->view, p->ops, &request);
+	p->is_open = true;
 	if (!rc && dw_place_is_tree(p))
 		rc = begin_tree(p);
 	if (rc)
@@ -333,13 +289,4 @@ int dw_place_write_lines(struct dw_place *p, size_t width)
 	p->top = 0;
 	p->cursor = mark < p->lines.marks.rows.n ? p->lines.marks.rows.v[mark].at : 0;
 	return rc;
-}
-
-void dw_totals_store_release(struct dw_totals_store *s)
-{
-	dw_vec_each(kept, &s->kept) {
-		dw_totals_release(&(*kept)->totals);
-		free(*kept);
-	}
-	dw_vec_release(&s->kept);
 }

@@ -6,28 +6,16 @@
  */
 #pragma once
 
-#include "analysis/totals.h"
 #include "base/buf.h"
 #include "format/format.h"
 #include "format/units.h"
+#include "tui/compute.h"
 #include "view/unfold.h"
 #include "view/view.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Totals that were computed under the filter at hand. */
-struct dw_totals_kept {
-	unsigned parts;
-	uint32_t root;
-	bool hot_path;
-	struct dw_totals totals;
-};
-
-struct dw_totals_store {
-	DW_VEC(struct dw_totals_kept *) kept;
-};
 
 struct dw_line {
 	size_t at; /* of its text */
@@ -74,16 +62,17 @@ struct dw_place {
 /* What places are made of. */
 struct dw_place_sources {
 	const struct dw_profile *profile;
-	const struct dw_filter *filter;
+	const struct dw_selection *selection;
 	struct dw_source_text *source;
 	struct dw_totals_store *totals;
 };
 
-/* Make the rows of @p, unless they are there. 0, or what totals and views may fail with. */
-int dw_place_open(struct dw_place *p, const struct dw_place_sources *s);
+/* The totals that it is made of. */
+struct dw_totals_wanted dw_place_wants(const struct dw_place *p, const struct dw_profile *profile);
 
-/* Whether opening @p computes totals. */
-bool dw_place_is_costly(const struct dw_place *p, const struct dw_place_sources *s);
+/* Make the rows of @p, unless they are there. 0, -EAGAIN while there are no totals that it can be
+ * made of, or what views may fail with. */
+int dw_place_open(struct dw_place *p, const struct dw_place_sources *s);
 
 /* Forget the rows, keep the order. */
 void dw_place_close(struct dw_place *p);
@@ -91,7 +80,7 @@ void dw_place_close(struct dw_place *p);
 /* Whether its rows unfold. */
 bool dw_place_is_tree(const struct dw_place *p);
 
-/* Put its rows in another order, from the first one on. 0 or -ENOMEM. */
+/* Put its rows in another order, from the first one on. As dw_place_open(). */
 int dw_place_sort(struct dw_place *p, enum dw_column column, bool reverse,
 		  const struct dw_place_sources *s);
 
@@ -116,6 +105,3 @@ void dw_place_release(struct dw_place *p);
 
 /* Free everything. */
 void dw_lines_release(struct dw_lines *l);
-
-/* Free everything. */
-void dw_totals_store_release(struct dw_totals_store *s);

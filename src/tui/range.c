@@ -34,8 +34,10 @@ static void columns_of_range(const struct dw_reader *r, size_t at[2])
 		at[1] = r->marks.at[1];
 		return;
 	}
-	at[0] = dw_timeline_column(&reading->timeline, reading->from_ns, n);
-	at[1] = reading->to_ns ? dw_timeline_column(&reading->timeline, reading->to_ns, n) : n;
+	at[0] = dw_timeline_column(&reading->timeline, reading->selection->from_ns, n);
+	at[1] = reading->selection->to_ns
+			? dw_timeline_column(&reading->timeline, reading->selection->to_ns, n)
+			: n;
 	if (at[0] >= n)
 		at[0] = n - 1;
 	if (at[1] <= at[0])

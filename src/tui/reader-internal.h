@@ -33,6 +33,7 @@ struct dw_reader {
 	struct dw_buf scratch;	/* of the row at hand */
 	uint32_t last_function; /* that a place was about, for tabs without one at hand */
 	size_t page;		/* rows in sight */
+	bool is_computing;	/* what is to be seen is not there yet */
 	bool has_ended;
 };
 
@@ -60,6 +61,9 @@ size_t dw_reader_draw_timeline(struct dw_reader *r, size_t y);
 
 /* Do what @key is for. */
 void dw_reader_press(struct dw_reader *r, int key);
+
+/* Whether @key does something with rows. */
+bool dw_key_is_of_rows(int key);
 
 /* Write what all keys are for to @out. */
 void dw_keys_help(struct dw_out *out);

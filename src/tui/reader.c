@@ -5,12 +5,16 @@
 #include "format/text.h"
 #include "tui/reader-internal.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* There is one screen: warnings find their way to it by this. */
 static struct dw_reader *shown;
+static pthread_t drawing; /* the thread that may write to it */
 
 static void say_text(struct dw_reader *r, const char *text)
 {
@@ -21,7 +25,8 @@ static void say_text(struct dw_reader *r, const char *text)
 static void take_warning(enum dw_log_level level, const char *domain, const char *message)
 {
 	(void)domain;
-	if (level == DWELL_LOG_WARN && shown)
+	/* Of what is computed beside, the result says what there is to be said. */
+	if (level == DWELL_LOG_WARN && shown && pthread_equal(pthread_self(), drawing))
 		say_text(shown, message);
 }
 
@@ -104,64 +109,105 @@ static void press_over(struct dw_reader *r, int key)
 		dw_lines_release(&r->over);
 }
 
-/* Make what will be drawn. What takes long is announced. */
+/* Make what will be drawn, or have it made. */
 static void prepare(struct dw_reader *r)
 {
 	struct dw_error err = DW_ERROR_INIT;
 	struct dw_place *here = dw_reading_here(&r->reading);
-	struct dw_place_sources sources = dw_reading_sources(&r->reading);
+	int rc = dw_reading_prepare(&r->reading, &err);
 
-	if (dw_place_is_costly(here, &sources) && !r->message.len) {
-		dw_reader_say(r, "computing %s ...", here->ops->name);
-		dw_reader_draw(r);
-		dw_buf_clear(&r->message);
-	}
-	if (dw_reading_prepare(&r->reading, &err))
+	r->is_computing = rc == DWELL_READING_COMPUTES;
+	if (!rc)
+		dw_reading_go_ahead(&r->reading);
+	else if (!r->is_computing)
 		dw_reader_fail(r, &err);
 	if (here->function)
 		r->last_function = here->function;
 }
 
+static void give_up(struct dw_reader *r)
+{
+	if (!dw_reading_give_up(&r->reading))
+		dw_reader_say(r, "there is nothing else to see yet");
+}
+
+/* Keys while rows are computed: what is to be done with them waits, and what is pressed behind it.
+ */
+static void press_early(struct dw_reader *r, int key)
+{
+	if (key == DWELL_KEY_ESCAPE) {
+		dw_screen_drop_held(&r->screen);
+		give_up(r);
+	} else if (r->screen.held_n || dw_key_is_of_rows(key)) {
+		dw_screen_hold(&r->screen, key);
+	} else {
+		dw_reader_press(r, key);
+	}
+}
+
 static void loop(struct dw_reader *r)
 {
 	while (!r->has_ended) {
+		bool has_rows;
 		int key;
 
 		prepare(r);
 		dw_reader_draw(r);
-		key = dw_screen_key(&r->screen);
+		has_rows = !r->is_computing;
+		key = has_rows || r->over.rows.n ? dw_screen_key(&r->screen)
+						 : dw_screen_fresh_key(&r->screen);
 		if (key != DWELL_KEY_DRAW)
 			dw_buf_clear(&r->message);
 		if (key == DWELL_KEY_ENDED)
 			r->has_ended = true;
 		else if (r->over.rows.n)
 			press_over(r, key);
-		else if (key != DWELL_KEY_DRAW)
+		else if (key != DWELL_KEY_DRAW && has_rows)
 			dw_reader_press(r, key);
+		else if (key != DWELL_KEY_DRAW)
+			press_early(r, key);
 	}
+}
+
+static void run(struct dw_reader *r)
+{
+	shown = r;
+	drawing = pthread_self();
+	r->screen.wake_fd = r->reading.worker.fd;
+	dw_log_set(take_warning);
+	loop(r);
+	dw_screen_close(&r->screen);
+	dw_log_set(NULL);
+	shown = NULL;
+}
+
+/* What is computed still needs all of it, and the process ends now. */
+static void release(struct dw_reader *r)
+{
+	if (!dw_reading_release(&r->reading))
+		return;
+	dw_lines_release(&r->over);
+	dw_buf_release(&r->prompt.text);
+	dw_buf_release(&r->message);
+	dw_buf_release(&r->wanted);
+	dw_buf_release(&r->scratch);
+	free(r);
 }
 
 int dw_reader_run(const struct dw_reading_start *start, int *ret_signal, struct dw_error *err)
 {
-	struct dw_reader r = {0};
-	int rc = dw_reading_open(&r.reading, start, err);
+	struct dw_reader *r = calloc(1, sizeof *r);
+	int rc;
 
+	*ret_signal = 0;
+	if (!r)
+		return dw_error_set(err, -ENOMEM, "no memory");
+	rc = dw_reading_open(&r->reading, start, err);
 	if (!rc)
-		rc = dw_screen_open(&r.screen, err);
-	if (!rc) {
-		shown = &r;
-		dw_log_set(take_warning);
-		loop(&r);
-		dw_screen_close(&r.screen);
-		dw_log_set(NULL);
-		shown = NULL;
-	}
-	*ret_signal = r.screen.signal;
-	dw_reading_release(&r.reading);
-	dw_lines_release(&r.over);
-	dw_buf_release(&r.prompt.text);
-	dw_buf_release(&r.message);
-	dw_buf_release(&r.wanted);
-	dw_buf_release(&r.scratch);
+		rc = dw_screen_open(&r->screen, err);
+	if (!rc)
+		run(r);
+	*ret_signal = r->screen.signal;
+	release(r);
 	return rc;
 }

@@ -2,28 +2,22 @@
  * A session that is being read: its profile, what part of it is shown, and the places where one
  * was.
  *
- * It knows nothing of screens and keys. One thread.
+ * It knows nothing of screens and keys. One thread; what takes long is computed in another one,
+ * which reads the profile, so that this is exchanged only when nothing is computed.
  */
 #pragma once
 
-#include "analysis/filter.h"
 #include "base/error.h"
 #include "model/profile.h"
 #include "tui/place.h"
+#include "tui/selection.h"
 #include "tui/timeline.h"
+#include "tui/worker.h"
 #include "view/source-text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum dw_filter_kind {
-	DWELL_FILTER_PROCESS = 0,
-	DWELL_FILTER_THREAD,
-	DWELL_FILTER_MODULE,
-	DWELL_FILTER_TYPE,
-	DWELL_FILTER_KINDS,
-};
 
 /* The session, and what of it to begin with. */
 struct dw_reading_start {
@@ -31,23 +25,16 @@ struct dw_reading_start {
 	const struct dw_filter_words *words; /* what part of it to show at first */
 	const char *const *source_dirs;	     /* where source is looked for first */
 	size_t source_dirs_n;
-	/* Load it into @p, which is empty, for one range of time (@to_ns 0 = no end). */
-	int (*load)(const char *path, uint64_t from_ns, uint64_t to_ns, struct dw_profile *p,
-		    struct dw_error *err);
-};
-
-/* Words of one kind; several widen. */
-struct dw_filter_list {
-	DW_VEC(char *) words;
+	dw_load_fn *load;
 };
 
 /* That somebody came to a place. */
 struct dw_visit {
 	struct dw_place *place; /* borrowed */
-	/* What going back takes back, if it is still there: */
-	char *word; /* a filter, NULL = none, */
-	enum dw_filter_kind kind;
-	struct dw_filter_list before; /* and what was in its place */
+	/* What going back takes back, if it is still there: references, NULL = nothing. */
+	struct dw_selection *entered, *before;
+	enum dw_filter_kind kind; /* in which they differ */
+	bool is_of_other_profile; /* only their words count now */
 };
 
 struct dw_reading {
@@ -55,18 +42,25 @@ struct dw_reading {
 	struct dw_profile profile;
 	bool has_told_instructions;
 	struct dw_source_text source;
-	struct dw_timeline timeline; /* of all of the session */
-	struct dw_filter_list lists[DWELL_FILTER_KINDS];
-	uint64_t from_ns, to_ns;
-	struct dw_filter_owned filter;
+	struct dw_timeline timeline;	/* of all of the session */
+	struct dw_selection *selection; /* what is shown, a reference */
 	struct dw_totals_store totals;
+	struct dw_worker worker;
+	struct dw_job *job; /* that the worker does, NULL = none */
+	bool loads;	    /* the session is to be loaded for this range: */
+	uint64_t load_from_ns, load_to_ns;
+	bool has_gone_ahead; /* as far as that goes, or there was no memory for it */
+	/* Where one was when all that was to be seen was there last. */
+	struct dw_selection *settled; /* a reference, NULL = nowhere yet */
+	struct dw_place *settled_place;
+	size_t settled_depth;		   /* of the history */
 	DW_VEC(struct dw_place *) tabs;	   /* of the session's views, in their order */
 	DW_VEC(struct dw_place *) details; /* all others */
 	DW_VEC(struct dw_visit) history;   /* the last one is where we are */
 };
 
-/* Load the session. 0, or errors of loading and of finding what the words mean. To be released in
- * any case. */
+/* Load the session. 0, or errors of loading and of finding what the words mean. @r stays where it
+ * is, and is to be released in any case. */
 int dw_reading_open(struct dw_reading *r, const struct dw_reading_start *start,
 		    struct dw_error *err);
 
@@ -76,8 +70,21 @@ struct dw_place *dw_reading_here(const struct dw_reading *r);
 /* What places are made of. */
 struct dw_place_sources dw_reading_sources(struct dw_reading *r);
 
-/* Make the rows of the place where we are. 0, or why not. */
+enum { DWELL_READING_COMPUTES = 1 };
+
+/* Make the rows of the place where we are. 0, or why not; DWELL_READING_COMPUTES: that takes long,
+ * and r->worker.fd becomes readable when it is time to call this again. */
 int dw_reading_prepare(struct dw_reading *r, struct dw_error *err);
+
+/* Whether the session is being loaded for another range. */
+bool dw_reading_is_loading(const struct dw_reading *r);
+
+/* Let the worker compute what may be wanted next, if it has nothing to do. */
+void dw_reading_go_ahead(struct dw_reading *r);
+
+/* Go back to the last place and part of the session that could be seen, from what is computed.
+ * False: there is none. */
+bool dw_reading_give_up(struct dw_reading *r);
 
 /* The tab that shows @ops, -1 = none does. */
 int dw_reading_find_tab(const struct dw_reading *r, const struct dw_view_ops *ops);
@@ -104,7 +111,9 @@ int dw_reading_back(struct dw_reading *r, struct dw_error *err);
 int dw_reading_set_filter(struct dw_reading *r, enum dw_filter_kind kind, const char *word,
 			  struct dw_error *err);
 
-/* Show only what happened from @from_ns to @to_ns (0 = the end). As dw_reading_set_filter(). */
+/* Show only what happened from @from_ns to @to_ns (0 = the end). As dw_reading_set_filter(); what
+ * has to be loaded for that is shown later, and what is wrong with it told by dw_reading_prepare().
+ */
 int dw_reading_set_range(struct dw_reading *r, uint64_t from_ns, uint64_t to_ns,
 			 struct dw_error *err);
 
@@ -128,5 +137,6 @@ int dw_reading_command(const struct dw_reading *r, struct dw_buf *ret);
  * DWELL_ERR_REFUSED when something is there already. */
 int dw_reading_save(struct dw_reading *r, const char *path, struct dw_error *err);
 
-/* Free everything. */
-void dw_reading_release(struct dw_reading *r);
+/* Free everything. False: something is computed still, and all of @r must stay until the process
+ * ends. */
+bool dw_reading_release(struct dw_reading *r);

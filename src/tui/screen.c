@@ -168,7 +168,7 @@ static void measure(struct dw_screen *s)
 
 int dw_screen_open(struct dw_screen *s, struct dw_error *err)
 {
-	*s = (struct dw_screen){0};
+	*s = (struct dw_screen){.wake_fd = -1};
 	end_signal = has_stop = has_resize = 0;
 	tcgetattr(STDIN_FILENO, &modes);
 	s->has_utf8 = use_utf8();
@@ -233,32 +233,59 @@ static int key_of(wint_t c, bool is_code)
 	return c == '\r' ? DWELL_KEY_ENTER : c == '\b' ? DWELL_KEY_BACKSPACE : (int)c;
 }
 
-/* Sleep until there is input or a signal. False: there is none to come. */
-static bool sleep_for_input(void)
+/* Sleep until there is input, a signal, or s->wake_fd is readable, of which *@wake tells. False: no
+ * input will come. */
+static bool sleep_for_input(const struct dw_screen *s, bool *wake)
 {
-	struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
+	struct pollfd fds[] = {{.fd = STDIN_FILENO, .events = POLLIN},
+			       {.fd = s->wake_fd, .events = POLLIN}};
+	uint64_t count;
 	sigset_t all, before;
 	int n = 0, waiting = 1;
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
 	if (!end_signal && !has_stop && !has_resize)
-		n = ppoll(&fd, 1, NULL, &before);
+		n = ppoll(fds, 2, NULL, &before);
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	if (n > 0 && (fd.revents & (POLLHUP | POLLERR | POLLNVAL) ||
-		      (!ioctl(STDIN_FILENO, FIONREAD, &waiting) && !waiting)))
+	*wake = n > 0 && fds[1].revents & POLLIN && read(s->wake_fd, &count, sizeof count) > 0;
+	if (n > 0 && fds[0].revents &&
+	    (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL) ||
+	     (!ioctl(STDIN_FILENO, FIONREAD, &waiting) && !waiting)))
 		return false;
 	return n >= 0 || errno == EINTR;
 }
 
 int dw_screen_key(struct dw_screen *s)
 {
+	int key = s->held[0];
+
+	if (!s->held_n)
+		return dw_screen_fresh_key(s);
+	memmove(s->held, s->held + 1, --s->held_n * sizeof *s->held);
+	return key;
+}
+
+void dw_screen_hold(struct dw_screen *s, int key)
+{
+	if (s->held_n < DWELL_HELD_MAX)
+		s->held[s->held_n++] = key;
+}
+
+void dw_screen_drop_held(struct dw_screen *s)
+{
+	s->held_n = 0;
+}
+
+int dw_screen_fresh_key(struct dw_screen *s)
+{
 	for (wint_t c;;) {
+		bool wake = false;
 		int rc = get_wch(&c);
 
 		if (rc != ERR)
 			return key_of(c, rc == KEY_CODE_YES);
-		if (!end_signal && !has_stop && !has_resize && !sleep_for_input())
+		if (!end_signal && !has_stop && !has_resize && !sleep_for_input(s, &wake))
 			return DWELL_KEY_ENDED;
 		s->signal = end_signal;
 		if (end_signal)
@@ -273,6 +300,8 @@ int dw_screen_key(struct dw_screen *s)
 			clearok(stdscr, TRUE);
 			return DWELL_KEY_DRAW;
 		}
+		if (wake)
+			return DWELL_KEY_DRAW;
 	}
 }
 

@@ -44,10 +44,15 @@ enum dw_style {
 	DWELL_STYLES_N,
 };
 
+enum { DWELL_HELD_MAX = 64 };
+
 struct dw_screen {
 	size_t rows, columns;
 	bool has_utf8; /* the user's locale has it, which says nothing of names */
 	int signal;    /* that wants an end, 0 = none */
+	int wake_fd;   /* DWELL_KEY_DRAW is told when it is readable, -1 = none; set by others */
+	int held[DWELL_HELD_MAX]; /* keys that come before those that are pressed, */
+	size_t held_n;
 };
 
 /* Take over the terminal at stdin and stdout. 0; -ENOTTY: terminfo does not know it,
@@ -57,8 +62,19 @@ int dw_screen_open(struct dw_screen *s, struct dw_error *err);
 /* Give it back. */
 void dw_screen_close(struct dw_screen *s);
 
-/* Wait for a key: a character or enum dw_key. A stop by Ctrl-Z is served meanwhile. */
+/* The first key that is held, or else wait for one: a character or enum dw_key. A stop by Ctrl-Z is
+ * served meanwhile. */
 int dw_screen_key(struct dw_screen *s);
+
+/* The same, without looking at those that are held. */
+int dw_screen_fresh_key(struct dw_screen *s);
+
+/* Hold @key: dw_screen_key() gives it later, behind others that are held. Keys without room for
+ * them are forgotten. */
+void dw_screen_hold(struct dw_screen *s, int key);
+
+/* Forget the keys that are held. */
+void dw_screen_drop_held(struct dw_screen *s);
 
 /* Begin to draw: everything is blank. */
 void dw_screen_clear(struct dw_screen *s);

@@ -1,6 +1,8 @@
 """dwell FILE on a terminal: what people choose there, columns, parts of the session and places, is what they get."""
 import json
+import os
 import re
+import signal
 
 from harness import File, cases, expect, require
 from readers import MEASURED, command_of, expect_rows, header_of, make, read, report_of
@@ -234,3 +236,59 @@ def test_timeline_of_small_screens(context):
         terminal.until(lambda: terminal.lines()[3] == "[" + " " * 28 + "]", "marks that fit")
         terminal.press(ESCAPE)
         terminal.until(lambda: not timeline_of(terminal, PLAIN_BARS)[0], "no timeline")
+
+
+def large(context):
+    """A session of which each view takes a while."""
+    maker = os.path.join(context.targets, "../tools/make-session")
+    done = context.run(maker, "large.dwell", *"call_nodes=1000000 slices=4 threads=2 functions=4000 modules=20".split())
+    expect(done.returncode, 0, f"status of make-session\n{done.stderr}")
+    return "large.dwell"
+
+
+def has_rows(terminal):
+    return re.match(r"\d+ of \d+", terminal.status())
+
+
+def test_keys_while_it_computes(context):
+    """What takes long leaves the screen alive: help, other views, Escape, which goes back to what was seen."""
+    with read(context, large(context), rows=30, columns=160, env=UTF8) as terminal:
+        terminal.press("3?")
+        terminal.shows("a page on")
+        terminal.press("q")
+        terminal.until(lambda: has_rows(terminal) and "Function Name" in terminal.text(), "the tree")
+        terminal.press("2")
+        terminal.until(lambda: has_rows(terminal) and "calltree" in terminal.text(), "functions")
+        terminal.press(DOWN)
+        terminal.until(lambda: terminal.status().startswith("2 of "), "the second row")
+        before = terminal.text()
+        tid = re.findall(r"\d+", context.run(context.dwell, "report", "large.dwell", "threads", "--columns", "id", "-f",
+                                             "csv").stdout)[0]
+        for keys in ("z", "t" + tid + ENTER, "mnot*" + ENTER, "T0 1" + ENTER, "mlib*" + ENTER + "z"):
+            terminal.press(keys + ESCAPE)
+            terminal.until(lambda: terminal.text() == before, f"what was seen before {keys!r}:\n{before}\n")
+        terminal.press("T0 1" + ENTER)
+        terminal.shows("[time ")
+        terminal.until(lambda: has_rows(terminal), "rows of the range")
+        # What is pressed for rows that are not there yet is done when they are.
+        terminal.press("x2" + HOME + "/nobody is called so" + ENTER)
+        terminal.shows("'nobody is called so' is in no row")
+        terminal.press(DOWN + "T0 1" + ENTER + "zs")
+        terminal.shows("[time ")
+        terminal.press("x")
+        terminal.until(lambda: terminal.text() == before, "all again")
+
+
+@cases("q", "SIGTERM")
+def test_end_while_it_computes(context, how):
+    """Nobody waits for what is computed to leave."""
+    with read(context, large(context), rows=30, columns=160, env=UTF8) as terminal:
+        terminal.press("2")
+        terminal.until(lambda: has_rows(terminal), "functions")
+        terminal.press("z")
+        terminal.shows("computing calltree")
+        if how == "q":
+            terminal.press("q")
+        else:
+            os.kill(terminal.pid, signal.SIGTERM)
+        expect(terminal.end(), 0 if how == "q" else -signal.SIGTERM, "status")

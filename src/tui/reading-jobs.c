@@ -1,0 +1,194 @@
+/*
+ * What of a reading is computed beside it; see reading.h and compute.h. There is one job at a time:
+ * what the place at hand needs, or else what may be wanted next.
+ */
+#include "tui/reading-internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Shorter than anybody notices: what is ready by then is never announced. */
+enum { WAIT_MS = 25 };
+
+/* The profile of @job takes the place of the one that was read so far. What visits have chosen are
+ * ids of that one: their words go on. */
+static int finish_load(struct dw_reading *r, struct dw_job *job, struct dw_error *err)
+{
+	struct dw_filter_words words = dw_selection_words(r->selection);
+	struct dw_selection *s;
+	int rc = job->rc;
+
+	if (rc)
+		dw_error_set(err, rc, "%s", dw_error_message(&job->err));
+	words.from_ns = job->from_ns;
+	words.to_ns = job->to_ns;
+	rc = rc ? rc : dw_selection_make(&words, &job->loaded, &s, err);
+	if (rc)
+		return rc;
+	dw_reading_use(r, s);
+	dw_totals_store_release(&r->totals);
+	dw_selection_unref(r->settled);
+	r->settled = NULL;
+	dw_vec_each(v, &r->history)
+		v->is_of_other_profile = true;
+	dw_profile_release(&r->profile);
+	r->profile = job->loaded;
+	job->loaded = (struct dw_profile)DW_PROFILE_INIT;
+	r->has_told_instructions = false;
+	dw_reading_begin_source(r);
+	return 0;
+}
+
+static int finish_totals(struct dw_reading *r, struct dw_job *job)
+{
+	int rc = job->rc;
+
+	r->has_told_instructions |= job->tells && !rc;
+	if (!rc)
+		rc = dw_totals_store_add(&r->totals, job->kept, r->selection);
+	if (!rc)
+		job->kept = NULL;
+	return rc;
+}
+
+/* Take over what the worker has done. 0, or why there is nothing of what somebody waits for. */
+static int collect(struct dw_reading *r, int wait_ms, struct dw_error *err)
+{
+	struct dw_job *job = r->job;
+	int rc = 0;
+
+	if (!job || !dw_worker_take(&r->worker, wait_ms))
+		return 0;
+	r->job = NULL;
+	if (job->kept) {
+		rc = finish_totals(r, job);
+		r->has_gone_ahead |= rc && job->is_ahead;
+		rc = !rc || job->is_ahead ? 0
+					  : dw_error_set(err, rc, "cannot compute the view: %s",
+							 dw_err_string(rc));
+	} else if (!job->is_given_up) {
+		rc = finish_load(r, job, err);
+		r->loads = false;
+	}
+	dw_job_free(job);
+	return rc;
+}
+
+static int start(struct dw_reading *r, struct dw_job *job)
+{
+	if (!job)
+		return -ENOMEM;
+	r->job = job;
+	dw_worker_give(&r->worker, dw_job_run, job);
+	return 0;
+}
+
+static int start_totals(struct dw_reading *r, const struct dw_totals_wanted *wanted, bool ahead)
+{
+	struct dw_job *job = dw_job_compute(&r->profile, r->selection, wanted);
+
+	if (job) {
+		job->tells = !r->has_told_instructions && wanted->parts & DWELL_TOTALS_INSTRUCTIONS;
+		job->is_ahead = ahead;
+	}
+	return start(r, job);
+}
+
+/* Let the worker do what the place at hand needs, if it has nothing else to do. */
+static int start_wanted(struct dw_reading *r)
+{
+	const struct dw_totals_wanted wanted = dw_place_wants(dw_reading_here(r), &r->profile);
+
+	if (r->job)
+		return 0;
+	if (r->loads)
+		return start(r, dw_job_load(r->start->load, r->start->path, r->load_from_ns,
+					    r->load_to_ns));
+	return start_totals(r, &wanted, false);
+}
+
+/* What is seen now is where giving up goes back to. */
+static void settle(struct dw_reading *r)
+{
+	if (r->settled != r->selection) {
+		dw_selection_unref(r->settled);
+		r->settled = dw_selection_ref(r->selection);
+		r->has_gone_ahead = false;
+	}
+	r->settled_place = dw_reading_here(r);
+	r->settled_depth = r->history.n;
+}
+
+int dw_reading_prepare(struct dw_reading *r, struct dw_error *err)
+{
+	struct dw_place *p = dw_reading_here(r);
+
+	for (int attempt = 0; attempt < 2; attempt++) {
+		struct dw_place_sources sources;
+		int rc = collect(r, attempt ? WAIT_MS : 0, err);
+
+		if (rc)
+			return rc;
+		sources = dw_reading_sources(r);
+		rc = dw_place_open(p, &sources);
+		if (!rc && !r->loads) {
+			settle(r);
+			return 0;
+		}
+		if (rc && rc != -EAGAIN)
+			return dw_error_set(err, rc, "cannot compute the view %s: %s", p->ops->name,
+					    dw_err_string(rc));
+		if (start_wanted(r))
+			return dw_error_set(err, -ENOMEM, "no memory");
+	}
+	return DWELL_READING_COMPUTES;
+}
+
+bool dw_reading_is_loading(const struct dw_reading *r)
+{
+	return r->loads;
+}
+
+/* Start on totals of @p. False: they are there. */
+static bool go_ahead_with(struct dw_reading *r, const struct dw_place *p)
+{
+	const struct dw_totals_wanted wanted = dw_place_wants(p, &r->profile);
+
+	if (dw_totals_store_find(&r->totals, r->selection, &wanted))
+		return false;
+	r->has_gone_ahead = start_totals(r, &wanted, true) != 0;
+	return true;
+}
+
+void dw_reading_go_ahead(struct dw_reading *r)
+{
+	const struct dw_place callers = {.ops = &dw_view_callers};
+	int at = dw_reading_find_tab(r, dw_reading_here(r)->ops);
+
+	if (r->job || r->has_gone_ahead)
+		return;
+	/* From the tab at hand on, and what Enter shows of a function. */
+	for (size_t i = 0; i < r->tabs.n; i++)
+		if (go_ahead_with(r, r->tabs.v[((size_t)(at < 0 ? 0 : at) + i) % r->tabs.n]))
+			return;
+	r->has_gone_ahead = !go_ahead_with(r, &callers);
+}
+
+bool dw_reading_give_up(struct dw_reading *r)
+{
+	if (r->loads) {
+		r->loads = false;
+		if (r->job && !r->job->kept)
+			r->job->is_given_up = true;
+		return true;
+	}
+	if (!r->settled)
+		return false;
+	if (r->selection != r->settled)
+		dw_reading_use(r, dw_selection_ref(r->settled));
+	while (r->history.n > r->settled_depth)
+		dw_reading_release_visit(&r->history.v[--r->history.n]);
+	/* Somebody went back. */
+	return dw_reading_here(r) == r->settled_place ||
+	       !dw_reading_push_visit(r, r->settled_place);
+}
