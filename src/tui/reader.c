@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* How long a session may be loaded before anything is shown. */
+enum { LOADING_MS = 150 };
+
 /* There is one screen: warnings find their way to it by this. */
 static struct dw_reader *shown;
 static pthread_t drawing; /* the thread that may write to it */
@@ -169,16 +172,79 @@ static void loop(struct dw_reader *r)
 	}
 }
 
-static void run(struct dw_reader *r)
+static int open_screen(struct dw_reader *r, struct dw_error *err)
 {
+	int rc = dw_screen_open(&r->screen, err);
+
+	if (rc)
+		return rc;
 	shown = r;
 	drawing = pthread_self();
 	r->screen.wake_fd = r->reading.worker.fd;
 	dw_log_set(take_warning);
-	loop(r);
+	return 0;
+}
+
+static void close_screen(struct dw_reader *r)
+{
 	dw_screen_close(&r->screen);
 	dw_log_set(NULL);
 	shown = NULL;
+}
+
+static void draw_loading(struct dw_reader *r)
+{
+	struct dw_out out;
+
+	dw_out_init_buffer(&out);
+	dw_out_puts(&out, "loading ");
+	dw_text_put_fitted(&out, r->reading.start->path, r->screen.columns);
+	dw_out_puts(&out, " ...");
+	dw_screen_clear(&r->screen);
+	dw_screen_put(&r->screen, r->screen.rows - 1, 0, r->screen.columns, DWELL_STYLE_PLAIN,
+		      dw_buf_str(&out.buf));
+	dw_screen_show(&r->screen, SIZE_MAX);
+	dw_out_close(&out);
+}
+
+/* Wait until the session is there; other keys than q are for then. */
+static int wait_for_session(struct dw_reader *r, struct dw_error *err)
+{
+	int rc;
+
+	while ((rc = dw_reading_open(&r->reading, 0, err)) == DWELL_READING_COMPUTES) {
+		int key;
+
+		draw_loading(r);
+		key = dw_screen_fresh_key(&r->screen);
+		r->has_ended = key == DWELL_KEY_ENDED || (key == 'q' && !r->screen.held_n);
+		if (r->has_ended)
+			return 0;
+		if (key != DWELL_KEY_DRAW)
+			dw_screen_hold(&r->screen, key);
+	}
+	return rc;
+}
+
+/* Errors of what loads quickly never see the screen. */
+static int open_session(struct dw_reader *r, const struct dw_reading_start *start,
+			struct dw_error *err)
+{
+	int rc = dw_reading_load(&r->reading, start, err), loaded;
+
+	loaded = rc ? rc : dw_reading_open(&r->reading, LOADING_MS, err);
+	if (loaded && loaded != DWELL_READING_COMPUTES)
+		return loaded;
+	rc = open_screen(r, err);
+	if (rc && loaded) {
+		dw_reading_open(&r->reading, -1, NULL); /* it can be released then */
+		return rc;
+	}
+	if (!rc && loaded)
+		rc = wait_for_session(r, err);
+	if (rc)
+		close_screen(r);
+	return rc;
 }
 
 /* What is computed still needs all of it, and the process ends now. */
@@ -202,11 +268,11 @@ int dw_reader_run(const struct dw_reading_start *start, int *ret_signal, struct 
 	*ret_signal = 0;
 	if (!r)
 		return dw_error_set(err, -ENOMEM, "no memory");
-	rc = dw_reading_open(&r->reading, start, err);
-	if (!rc)
-		rc = dw_screen_open(&r->screen, err);
-	if (!rc)
-		run(r);
+	rc = open_session(r, start, err);
+	if (!rc) {
+		loop(r);
+		close_screen(r);
+	}
 	*ret_signal = r->screen.signal;
 	release(r);
 	return rc;

@@ -3,6 +3,9 @@
 
 #include "tui/reading.h"
 
+/* Begin to show the profile, which is there. 0, or what dw_reading_open() may fail with. */
+int dw_reading_begin(struct dw_reading *r, struct dw_error *err);
+
 /* Forget all rows, but not which of them one was at. */
 void dw_reading_close_places(struct dw_reading *r);
 

@@ -10,16 +10,24 @@
 /* Shorter than anybody notices: what is ready by then is never announced. */
 enum { WAIT_MS = 25 };
 
+/* What @job says of its failure. */
+static int move_error(struct dw_job *job, struct dw_error *err)
+{
+	if (err) {
+		*err = job->err;
+		job->err = (struct dw_error)DW_ERROR_INIT;
+	}
+	return job->rc;
+}
+
 /* The profile of @job takes the place of the one that was read so far. What visits have chosen are
  * ids of that one: their words go on. */
 static int finish_load(struct dw_reading *r, struct dw_job *job, struct dw_error *err)
 {
 	struct dw_filter_words words = dw_selection_words(r->selection);
 	struct dw_selection *s;
-	int rc = job->rc;
+	int rc = job->rc ? move_error(job, err) : 0;
 
-	if (rc)
-		dw_error_set(err, rc, "%s", dw_error_message(&job->err));
 	words.from_ns = job->from_ns;
 	words.to_ns = job->to_ns;
 	rc = rc ? rc : dw_selection_make(&words, &job->loaded, &s, err);
@@ -81,6 +89,31 @@ static int start(struct dw_reading *r, struct dw_job *job)
 	r->job = job;
 	dw_worker_give(&r->worker, dw_job_run, job);
 	return 0;
+}
+
+int dw_reading_load(struct dw_reading *r, const struct dw_reading_start *s, struct dw_error *err)
+{
+	int rc;
+
+	*r = (struct dw_reading){.start = s};
+	rc = dw_worker_start(&r->worker);
+	rc = rc ? rc : start(r, dw_job_load(s->load, s->path, s->words->from_ns, s->words->to_ns));
+	return rc ? dw_error_set(err, rc, "cannot load it: %s", dw_err_string(rc)) : 0;
+}
+
+int dw_reading_open(struct dw_reading *r, int wait_ms, struct dw_error *err)
+{
+	struct dw_job *job = r->job;
+	int rc;
+
+	if (!dw_worker_take(&r->worker, wait_ms))
+		return DWELL_READING_COMPUTES;
+	r->job = NULL;
+	r->profile = job->loaded;
+	job->loaded = (struct dw_profile)DW_PROFILE_INIT;
+	rc = job->rc ? move_error(job, err) : dw_reading_begin(r, err);
+	dw_job_free(job);
+	return rc;
 }
 
 static int start_totals(struct dw_reading *r, const struct dw_totals_wanted *wanted, bool ahead)

@@ -107,22 +107,16 @@ void dw_reading_begin_source(struct dw_reading *r)
 			    r->start->source_dirs_n);
 }
 
-int dw_reading_open(struct dw_reading *r, const struct dw_reading_start *start,
-		    struct dw_error *err)
+int dw_reading_begin(struct dw_reading *r, struct dw_error *err)
 {
 	int rc;
 
-	*r = (struct dw_reading){.start = start};
-	rc = start->load(start->path, start->words->from_ns, start->words->to_ns, &r->profile, err);
-	if (rc)
-		return rc;
 	dw_reading_begin_source(r);
 	rc = add_tabs(r);
 	rc = rc ? rc : dw_timeline_make(&r->timeline, &r->profile);
-	rc = rc ? rc : dw_worker_start(&r->worker);
 	if (rc)
 		return dw_error_set(err, rc, "cannot show it: %s", dw_err_string(rc));
-	return dw_selection_make(start->words, &r->profile, &r->selection, err);
+	return dw_selection_make(r->start->words, &r->profile, &r->selection, err);
 }
 
 int dw_reading_find_tab(const struct dw_reading *r, const struct dw_view_ops *ops)

@@ -59,18 +59,24 @@ struct dw_reading {
 	DW_VEC(struct dw_visit) history;   /* the last one is where we are */
 };
 
-/* Load the session. 0, or errors of loading and of finding what the words mean. @r stays where it
- * is, and is to be released in any case. */
-int dw_reading_open(struct dw_reading *r, const struct dw_reading_start *start,
+enum { DWELL_READING_COMPUTES = 1 };
+
+/* Begin to load the session. 0 or -errno. @r stays where it is, and is to be released in any case.
+ */
+int dw_reading_load(struct dw_reading *r, const struct dw_reading_start *start,
 		    struct dw_error *err);
+
+/* Open the session when it is loaded, for which this waits at most @wait_ms, below 0 = as long as
+ * it takes. 0, or errors of loading and of finding what the words mean; DWELL_READING_COMPUTES: it
+ * is not loaded yet, and r->worker.fd becomes readable when it is. Nothing else is called before.
+ */
+int dw_reading_open(struct dw_reading *r, int wait_ms, struct dw_error *err);
 
 /* Where we are. */
 struct dw_place *dw_reading_here(const struct dw_reading *r);
 
 /* What places are made of. */
 struct dw_place_sources dw_reading_sources(struct dw_reading *r);
-
-enum { DWELL_READING_COMPUTES = 1 };
 
 /* Make the rows of the place where we are. 0, or why not; DWELL_READING_COMPUTES: that takes long,
  * and r->worker.fd becomes readable when it is time to call this again. */

@@ -42,17 +42,17 @@ static void *work(void *ctx)
 	return NULL;
 }
 
-/* Signals are for the thread that draws, but for those of a crash. */
+/* What the thread that draws looks for is to wake that. */
 static int start_thread(struct dw_worker *w)
 {
-	static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP};
-	sigset_t all, before;
+	static const int its[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGWINCH};
+	sigset_t blocked, before;
 	int rc;
 
-	sigfillset(&all);
-	for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
-		sigdelset(&all, crashes[i]);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	sigemptyset(&blocked);
+	for (size_t i = 0; i < sizeof its / sizeof *its; i++)
+		sigaddset(&blocked, its[i]);
+	pthread_sigmask(SIG_BLOCK, &blocked, &before);
 	rc = pthread_create(&w->thread, NULL, work, w);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return -rc;

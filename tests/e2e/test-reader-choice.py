@@ -292,3 +292,12 @@ def test_end_while_it_computes(context, how):
         else:
             os.kill(terminal.pid, signal.SIGTERM)
         expect(terminal.end(), 0 if how == "q" else -signal.SIGTERM, "status")
+
+
+def test_end_while_it_loads(context):
+    """A session that takes long to load is announced, and can be left."""
+    with read(context, large(context), rows=30, columns=160, env=UTF8) as terminal:
+        terminal.until(lambda: b"\033[?1049h" in terminal.raw, "a screen")
+        terminal.until(lambda: "loading large.dwell" in terminal.status() or "summary" in terminal.text(), "what it does")
+        terminal.press("q")
+        expect(terminal.end(), 0, "status")
