@@ -222,6 +222,17 @@ static void put_position(const struct dw_reader *r, struct dw_out *out)
 			      p->reverse ? ", reversed" : "");
 }
 
+/* Which lines of the text over everything are in sight. */
+static void put_over(const struct dw_reader *r, struct dw_out *out)
+{
+	size_t n = r->over.rows.n, last = r->over_top + r->page;
+
+	if (r->over_top || last < n)
+		dw_out_printf(out, "%zu to %zu of %zu lines: Space goes on, ", r->over_top + 1,
+			      last < n ? last : n, n);
+	dw_out_puts(out, "q goes back");
+}
+
 /* The last line: what is asked, what was said, or where we are. */
 static void draw_status(struct dw_reader *r, size_t y)
 {
@@ -238,11 +249,13 @@ static void draw_status(struct dw_reader *r, size_t y)
 	dw_out_init_buffer(&out);
 	if (r->message.len)
 		dw_text_put_fitted(&out, dw_buf_str(&r->message), columns);
+	else if (r->over.rows.n)
+		put_over(r, &out);
 	else
 		put_position(r, &out);
 	put_text(r, y, &x, r->message.len ? DWELL_STYLE_BOLD : DWELL_STYLE_PLAIN,
 		 dw_buf_str(&out.buf));
-	if (x + sizeof hint + 1 < columns)
+	if (x + sizeof hint + 1 < columns && !r->over.rows.n)
 		dw_screen_put(&r->screen, y, columns - sizeof hint + 1, columns, DWELL_STYLE_PLAIN,
 			      hint);
 	dw_out_close(&out);

@@ -267,6 +267,20 @@ def test_help_says_all(context):
     expect(missing, [], "keys that docs/man/dwell-read.1 does not name")
 
 
+def test_help_on_small_screens(context):
+    """Text that has no room says so, and is read through to its end."""
+    with read(context, make(context, "plain"), rows=24, columns=80) as terminal:
+        terminal.shows("summary")
+        terminal.press("?")
+        terminal.until(lambda: re.match(r"1 to 23 of \d+ lines: Space goes on, q goes back", terminal.status()), "a page")
+        terminal.press("  ")
+        terminal.shows("leave")
+        n = re.match(r"\d+ to (\d+) of (\d+) lines", terminal.status())
+        expect(n and n[1], n and n[2], f"the last line in\n{terminal.text()}")
+        terminal.press("q")
+        terminal.shows("Hot path")
+
+
 def test_folded_rows_are_found(context):
     """A search in a tree unfolds what it finds."""
     with read(context, make(context, "plain"), rows=40, columns=160) as terminal:
