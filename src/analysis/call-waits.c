@@ -6,9 +6,11 @@
 #include "analysis/calls.h"
 #include "analysis/wait-totals.h"
 #include "base/cleanup.h"
+#include "base/map.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Where system calls are seen, who made none was taken off the processor, whatever it is called. */
 static void name_kinds(struct dw_call_nodes *t, const struct dw_wait_namer *namer)
@@ -23,6 +25,93 @@ static void name_kinds(struct dw_call_nodes *t, const struct dw_wait_namer *name
 		if (kind != DWELL_WAIT_OTHER || node->flags & DWELL_CALL_TRUNCATED)
 			wait->kind = kind;
 	}
+}
+
+/* What waiting for the file called @name means. */
+static enum dw_wait_kind kind_of_file(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum dw_wait_kind kind;
+	} known[] = {
+		{"[socket]", DWELL_WAIT_SOCKET},     {"[pipe]", DWELL_WAIT_PIPE},
+		{"[eventfd]", DWELL_WAIT_CONDITION}, {"[timerfd]", DWELL_WAIT_TIMER},
+		{"[signalfd]", DWELL_WAIT_IDLE},     {"/dev/pts/", DWELL_WAIT_IDLE},
+		{"/dev/tty", DWELL_WAIT_IDLE},	     {"/", DWELL_WAIT_DISK},
+	};
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (!strncmp(name, known[i].name, strlen(known[i].name)))
+			return known[i].kind;
+	return DWELL_WAIT_IO;
+}
+
+/* How long a function of a thread read and wrote, by what that is to wait for. */
+struct io {
+	uint64_t ns[DWELL_WAIT_KINDS], all_ns;
+};
+
+struct io_of {
+	DW_VEC(struct io) rows;
+	struct dw_map index; /* thread << 32 | entry -> index in rows + 1 */
+};
+
+static uint64_t io_key(uint32_t thread, uint32_t entry)
+{
+	return (uint64_t)thread << 32 | entry;
+}
+
+static int add_file(struct io_of *t, const struct dw_profile *p, const struct dw_call_file *f)
+{
+	uint64_t key = io_key(f->thread, f->entry);
+	uint32_t at = dw_map_get(&t->index, key);
+
+	if (!at) {
+		if (dw_vec_push(&t->rows, (struct io){0}) ||
+		    dw_map_put(&t->index, key, (uint32_t)t->rows.n))
+			return -ENOMEM;
+		at = (uint32_t)t->rows.n;
+	}
+	t->rows.v[at - 1].ns[kind_of_file(dw_strings_get(&p->strings, f->file))] += f->sums.time_ns;
+	t->rows.v[at - 1].all_ns += f->sums.time_ns;
+	return 0;
+}
+
+/* What @id, which waited for input or output, waited for if nearly all of its time is of one kind.
+ */
+static enum dw_wait_kind kind_of_io(const struct io_of *t, const struct dw_calls *calls,
+				    uint32_t id)
+{
+	const struct dw_call_node *node = dw_calls_get(calls, id);
+	const struct dw_call_node *above = dw_calls_get(calls, node->parent);
+	uint32_t caller = node->flags & DWELL_CALL_OVERFLOW ? node->caller
+			  : above			    ? above->entry
+							    : 0;
+	uint32_t at = dw_map_get(&t->index, io_key(node->thread, node->entry));
+
+	if (!at)
+		at = dw_map_get(&t->index, io_key(node->thread, caller));
+	for (enum dw_wait_kind kind = 0; at && kind < DWELL_WAIT_KINDS; kind++)
+		if (t->rows.v[at - 1].ns[kind] > t->rows.v[at - 1].all_ns / 10 * 9)
+			return kind;
+	return DWELL_WAIT_IO;
+}
+
+static int name_io(struct dw_call_nodes *t)
+{
+	const struct dw_calls *calls = &t->profile->calls;
+	struct io_of io = {0};
+	int rc = 0;
+
+	for (size_t i = 0; i < calls->files.n && !rc; i++)
+		rc = add_file(&io, t->profile, &calls->files.v[i]);
+	dw_vec_each(wait, &t->waits) {
+		if (!rc && wait->kind == DWELL_WAIT_IO)
+			wait->kind = kind_of_io(&io, calls, wait->place);
+	}
+	dw_vec_release(&io.rows);
+	dw_map_release(&io.index);
+	return rc;
 }
 
 /* Threads that wait for work, by the call sites where they do. */
@@ -53,7 +142,10 @@ int dw_call_waits_find(struct dw_call_nodes *t)
 	if (!rc)
 		name_kinds(t, &namer);
 	dw_wait_namer_release(&namer);
-	rc = rc ? rc : find_idle(t);
+	if (!rc)
+		rc = name_io(t);
+	if (!rc)
+		rc = find_idle(t);
 	dw_vec_each(wait, &t->waits) {
 		uint32_t id = wait->place;
 		struct dw_call_values left_out = {0};

@@ -183,7 +183,7 @@
 	DW_COLUMN_OF_ROW(X, WAIT_PCT, "Wait Time %", "Wait %", PERCENT)                            \
 	DW_COLUMN_OF_ROW(X, WAIT_THREADS, "Number of Threads", "Threads", COUNT)                   \
 	DW_COLUMN_OF_ROW(X, WAIT_COUNTS, "Counts In Reports", "Counts", TEXT)                      \
-	DW_COLUMN_OF_ROW(X, WAIT_MOST, "Function Wait Time", "Most Of It", DURATION_NS) \
+	DW_COLUMN_OF_ROW(X, WAIT_MOST, "Function Wait Time", "Most Of It", DURATION_NS)            \
 	/* Files that were read and written. */                                                    \
 	DW_COLUMN_OF_ROW(X, FILE, "File", NULL, TEXT)                                              \
 	DW_COLUMN_OF_ROW(X, READS, "Reads", NULL, COUNT)                                           \

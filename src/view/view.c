@@ -10,10 +10,22 @@
 enum { AHEAD = 8 };
 
 const struct dw_view_ops *const dw_views[] = {
-	&dw_view_summary,     &dw_view_functions, &dw_view_calltree, &dw_view_callers,
-	&dw_view_details,     &dw_view_modules,	  &dw_view_lines,    &dw_view_instructions,
-	&dw_view_processes,   &dw_view_threads,	  &dw_view_waits,    &dw_view_slowest,
-	&dw_view_allocations, &dw_view_lifetime,  &dw_view_gc,	     &dw_view_file_io,
+	&dw_view_summary,
+	&dw_view_functions,
+	&dw_view_calltree,
+	&dw_view_callers,
+	&dw_view_details,
+	&dw_view_modules,
+	&dw_view_lines,
+	&dw_view_instructions,
+	&dw_view_processes,
+	&dw_view_threads,
+	&dw_view_waits,
+	&dw_view_slowest,
+	&dw_view_allocations,
+	&dw_view_lifetime,
+	&dw_view_gc,
+	&dw_view_file_io,
 	NULL,
 };
 

@@ -104,14 +104,14 @@ struct dw_cell {
 /* What is asked of a view. */
 struct dw_view_request {
 	const struct dw_profile *profile;
-	const struct dw_totals *totals;	 /* with the parts that the view names */
-	const struct dw_filter *filter;	 /* that these have passed, to be told; NULL = none */
-	uint32_t function;		 /* callers: the current function; slowest, file-io: of it */
-	bool hot_path;			 /* calltree: nothing but it */
-	bool by_first_call;		 /* calltree of calls: siblings in this order */
-	bool unfolding;			 /* trees: for view/unfold.h, not in order */
-	bool collapsed;			 /* modules, file-io: without what is in them */
-	bool intel;			 /* instructions: as Intel's assemblers write them */
+	const struct dw_totals *totals; /* with the parts that the view names */
+	const struct dw_filter *filter; /* that these have passed, to be told; NULL = none */
+	uint32_t function;		/* callers: the current function; slowest, file-io: of it */
+	bool hot_path;			/* calltree: nothing but it */
+	bool by_first_call;		/* calltree of calls: siblings in this order */
+	bool unfolding;			/* trees: for view/unfold.h, not in order */
+	bool collapsed;			/* modules, file-io: without what is in them */
+	bool intel;			/* instructions: as Intel's assemblers write them */
 	struct dw_prune_options pruning; /* calltree */
 	struct dw_source_text *source;	 /* lines; NULL = not wanted */
 	enum dw_column sort;		 /* DWELL_COLUMN_END = the view's own order */

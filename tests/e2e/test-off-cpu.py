@@ -176,6 +176,26 @@ def test_kinds(context, run):
            {row["waits_for"]: row["wait_time"] for row in context.report("waits")["rows"]}, "SQL")
 
 
+def test_kinds_of_calls(context):
+    """Instrumentation tells the same by the functions that wait and the descriptors that they read: of one that
+    poll() and select() wait for it knows nothing, and takes them for those of event loops."""
+    done = context.run(context.dwell, "instrument", "-q", "-o", "run.dwell", context.target("wait-kinds"), "2")
+    expect((done.returncode, done.stderr), (0, ""), "status and errors")
+    truth = {name: int(us) / 1e3 for name, us in (line.split() for line in done.stdout.splitlines())}
+    got = waits_of(context)
+    # What the target waits for with poll() and select(), twice as long.
+    polled = {"socket": 2 * 140, "pipe": 2 * 140}
+    for kind, ms in polled.items():
+        truth[kind] -= ms
+        truth["idle"] += ms
+    for kind, ms in truth.items():
+        require(abs(got.get(kind, 0) - ms) <= 0.02 * ms + SLACK_MS, f"{kind}: {got.get(kind)} ms of {ms:.1f}")
+    strange = sum(ms for kind, ms in got.items() if kind not in truth and kind != "ready")
+    require(strange < 0.01 * sum(truth.values()), f"of no kind: {strange:.1f} ms of {got}")
+    working = [row["name"] for row in context.report("summary")["rows"] if row["section"] != "Hot Path"]
+    require(working[0].endswith("nanosleep") and "epoll_wait" not in working, f"first what counts: {working}")
+
+
 @cases("launched", "launched-refused")
 def test_ready(context, run):
     """Who has no processor is ready, not blocked: also after a wait."""
