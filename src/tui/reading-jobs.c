@@ -21,7 +21,7 @@ static int move_error(struct dw_job *job, struct dw_error *err)
 }
 
 /* The profile of @job takes the place of the one that was read so far. What visits have chosen are
- * ids of that one: their words go on. */
+ * ids of that one, but only their words are looked at. */
 static int finish_load(struct dw_reading *r, struct dw_job *job, struct dw_error *err)
 {
 	struct dw_filter_words words = dw_selection_words(r->selection);
@@ -33,12 +33,11 @@ static int finish_load(struct dw_reading *r, struct dw_job *job, struct dw_error
 	rc = rc ? rc : dw_selection_make(&words, &job->loaded, &s, err);
 	if (rc)
 		return rc;
-	dw_reading_use(r, s);
+	dw_reading_close_places(r);
 	dw_totals_store_release(&r->totals);
+	dw_reading_use(r, s);
 	dw_selection_unref(r->settled);
 	r->settled = NULL;
-	dw_vec_each(v, &r->history)
-		v->is_of_other_profile = true;
 	dw_profile_release(&r->profile);
 	r->profile = job->loaded;
 	job->loaded = (struct dw_profile)DW_PROFILE_INIT;

@@ -37,8 +37,24 @@ void dw_reading_close_places(struct dw_reading *r)
 		close_place(*p);
 }
 
+/* The selection with the words of @s that there are totals of, else @s; the reference is exchanged.
+ */
+static struct dw_selection *known_as(const struct dw_reading *r, struct dw_selection *s)
+{
+	dw_vec_each(kept, &r->totals.kept) {
+		struct dw_selection *other = (*kept)->selection;
+
+		if (other != s && dw_selection_is_same(other, s)) {
+			dw_selection_unref(s);
+			return dw_selection_ref(other);
+		}
+	}
+	return s;
+}
+
 void dw_reading_use(struct dw_reading *r, struct dw_selection *s)
 {
+	s = known_as(r, s);
 	if (s != r->selection)
 		dw_reading_close_places(r);
 	dw_selection_unref(r->selection);
@@ -218,18 +234,6 @@ int dw_reading_enter(struct dw_reading *r, enum dw_filter_kind kind, const char 
 	return 0;
 }
 
-/* Whether the words of @kind are the same. */
-static bool has_same_words(const struct dw_selection *a, const struct dw_selection *b,
-			   enum dw_filter_kind kind)
-{
-	const struct dw_filter_list *l = &a->lists[kind], *m = &b->lists[kind];
-	bool is_same = l->words.n == m->words.n;
-
-	for (size_t i = 0; i < l->words.n && is_same; i++)
-		is_same = !strcmp(l->words.v[i], m->words.v[i]);
-	return is_same;
-}
-
 /* Take back what @v has entered, as far as it is there. */
 static int take_back(struct dw_reading *r, const struct dw_visit *v, struct dw_error *err)
 {
@@ -237,13 +241,9 @@ static int take_back(struct dw_reading *r, const struct dw_visit *v, struct dw_e
 	struct dw_selection *s;
 	int rc;
 
-	if (!v->entered || !has_same_words(r->selection, v->entered, v->kind))
+	if (!v->entered || !dw_selection_has_words_of(r->selection, v->entered, v->kind))
 		return 0;
 	before = &v->before->lists[v->kind];
-	if (r->selection == v->entered && !v->is_of_other_profile) {
-		dw_reading_use(r, dw_selection_ref(v->before));
-		return 0;
-	}
 	rc = select_words(r, v->kind, (const char *const *)before->words.v, before->words.n, &s,
 			  err);
 	if (!rc)

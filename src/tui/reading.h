@@ -34,7 +34,6 @@ struct dw_visit {
 	/* What going back takes back, if it is still there: references, NULL = nothing. */
 	struct dw_selection *entered, *before;
 	enum dw_filter_kind kind; /* in which they differ */
-	bool is_of_other_profile; /* only their words count now */
 };
 
 struct dw_reading {

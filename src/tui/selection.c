@@ -76,6 +76,26 @@ void dw_filter_words_set(struct dw_filter_words *words, enum dw_filter_kind kind
 	*counts[kind] = n;
 }
 
+bool dw_selection_has_words_of(const struct dw_selection *a, const struct dw_selection *b,
+			       enum dw_filter_kind kind)
+{
+	const struct dw_filter_list *l = &a->lists[kind], *m = &b->lists[kind];
+	bool is_same = l->words.n == m->words.n;
+
+	for (size_t i = 0; i < l->words.n && is_same; i++)
+		is_same = !strcmp(l->words.v[i], m->words.v[i]);
+	return is_same;
+}
+
+bool dw_selection_is_same(const struct dw_selection *a, const struct dw_selection *b)
+{
+	bool is_same = a->from_ns == b->from_ns && a->to_ns == b->to_ns;
+
+	for (enum dw_filter_kind kind = 0; kind < DWELL_FILTER_KINDS; kind++)
+		is_same &= dw_selection_has_words_of(a, b, kind);
+	return is_same;
+}
+
 struct dw_selection *dw_selection_ref(struct dw_selection *s)
 {
 	if (s)

@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "model/profile.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum dw_filter_kind {
@@ -43,6 +44,13 @@ struct dw_filter_words dw_selection_words(const struct dw_selection *s);
 /* Replace the words of @kind in @words by the @n of @list, borrowed. */
 void dw_filter_words_set(struct dw_filter_words *words, enum dw_filter_kind kind,
 			 const char *const *list, size_t n);
+
+/* Whether @a and @b have the same words of @kind. */
+bool dw_selection_has_words_of(const struct dw_selection *a, const struct dw_selection *b,
+			       enum dw_filter_kind kind);
+
+/* Whether @a and @b, of one profile, are the same part of it. */
+bool dw_selection_is_same(const struct dw_selection *a, const struct dw_selection *b);
 
 /* One more reference to @s (NULL = none), which is returned. */
 struct dw_selection *dw_selection_ref(struct dw_selection *s);
