@@ -11,7 +11,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { BINS = 4096 };
+/* So many that columns may begin with one, whatever their width. */
+enum { BINS = 16384 };
 
 /* Amounts by bin, and what each bin has more than the one before: of long waits. */
 struct bins {
@@ -72,6 +73,7 @@ static int from_samples(struct dw_timeline *t, const struct dw_profile *p)
 
 	if (rc)
 		return rc;
+	t->is_binned = true;
 	b->per_ns = BINS / (double)t->duration_ns;
 	if (waited(p))
 		dw_vec_each(x, &p->extras.rows) {
@@ -137,11 +139,22 @@ static double sum_until(const struct dw_timeline *t, double ns, size_t *at)
 
 	while (*at + 1 < t->knots.n && (double)k[*at + 1].at_ns <= ns)
 		++*at;
-	if (*at + 1 >= t->knots.n)
+	/* Of a part of a bin nobody knows what is in it. */
+	if (*at + 1 >= t->knots.n || t->is_binned)
 		return k[*at].sum;
 	from = (double)k[*at].at_ns;
 	to = (double)k[*at + 1].at_ns;
 	return k[*at].sum + (k[*at + 1].sum - k[*at].sum) * (ns - from) / (to - from);
+}
+
+/* Rounding leaves traces of sums where there is nothing, and columns have a bin more or less. */
+static uint8_t level_of(double share)
+{
+	double level = share * DWELL_TIMELINE_FULL - .05;
+
+	if (!(share >= 1e-9))
+		return 0;
+	return level < 1 ? 1 : (uint8_t)(level + .9999);
 }
 
 void dw_timeline_levels(const struct dw_timeline *t, size_t n, uint8_t *ret)
@@ -160,11 +173,8 @@ void dw_timeline_levels(const struct dw_timeline *t, size_t n, uint8_t *ret)
 
 			before = sum;
 			most = own > most ? own : most;
-			/* Rounding leaves traces of sums where there is nothing. */
-			if (pass && own > most * 1e-9)
-				ret[i] = (uint8_t)(1 + own / most * (DWELL_TIMELINE_FULL - .001));
-			if (ret[i] > DWELL_TIMELINE_FULL)
-				ret[i] = DWELL_TIMELINE_FULL;
+			if (pass)
+				ret[i] = level_of(own / most);
 		}
 	}
 }

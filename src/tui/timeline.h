@@ -8,6 +8,7 @@
 #include "base/vec.h"
 #include "model/profile.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,7 @@ struct dw_timeline_knot {
 struct dw_timeline {
 	DW_VEC(struct dw_timeline_knot) knots; /* the first one is at 0; none = nothing is known */
 	uint64_t duration_ns;
+	bool is_binned; /* knots are so many that columns begin at them */
 };
 
 /* Make the timeline of @p, of which a part may have been loaded. 0 or -ENOMEM, to be released in
