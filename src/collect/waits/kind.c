@@ -14,6 +14,7 @@
 #include <sys/select.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 enum { PATH_BYTES = 128 };
@@ -134,6 +135,15 @@ static const struct call calls[] = {
 	CALL(semtimedop, JUST, LOCK),
 };
 
+/* Whether somebody sits there, who may type or not: devices by their numbers
+ * (Documentation/admin-guide/devices.txt). */
+static bool is_terminal(unsigned major)
+{
+	enum { TTY = 4, TTY_ITSELF = 5, PTS = 136, PTS_LAST = 143 };
+
+	return major == TTY || major == TTY_ITSELF || (major >= PTS && major <= PTS_LAST);
+}
+
 /* What waiting for @target means, which a link of /proc/PID/fd names. */
 static enum dw_wait_kind kind_of_target(const char *target, const char *link)
 {
@@ -150,6 +160,7 @@ static enum dw_wait_kind kind_of_target(const char *target, const char *link)
 		{"anon_inode:inotify", DWELL_WAIT_IDLE},
 		{"anon_inode:[pidfd]", DWELL_WAIT_CHILD},
 		{"anon_inode:", DWELL_WAIT_OTHER},
+		{"pidfd:", DWELL_WAIT_CHILD},
 	};
 	struct stat st;
 
@@ -160,8 +171,9 @@ static enum dw_wait_kind kind_of_target(const char *target, const char *link)
 		return DWELL_WAIT_DISK;
 	if (S_ISFIFO(st.st_mode))
 		return DWELL_WAIT_PIPE;
-	/* Somebody at a terminal may type, or not. */
-	return S_ISCHR(st.st_mode) ? DWELL_WAIT_IDLE : DWELL_WAIT_DISK;
+	if (!S_ISCHR(st.st_mode))
+		return DWELL_WAIT_DISK;
+	return is_terminal(major(st.st_rdev)) ? DWELL_WAIT_IDLE : DWELL_WAIT_OTHER;
 }
 
 static enum dw_wait_kind kind_of_fd(pid_t pid, uint64_t fd, enum dw_wait_kind otherwise)

@@ -1,0 +1,164 @@
+/* What threads wait for: by system call and descriptor, by names of functions, and by threads. */
+#include "check.h"
+
+#include "analysis/wait-kinds.h"
+#include "collect/waits/kind.h"
+#include "model/measure.h"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+/* The kind of system call @number of our own with these arguments. */
+static enum dw_wait_kind kind_of(int64_t number, uint64_t a, uint64_t b, uint64_t c)
+{
+	const struct dw_task_place place = {.call = number, .argument = {a, b, c}};
+
+	return dw_wait_kind_at(getpid(), &place);
+}
+
+TEST(descriptors_tell)
+{
+	int pipes[2], sockets[2], file = open("/proc/self/exe", O_RDONLY), event = eventfd(0, 0),
+				  timer = timerfd_create(CLOCK_MONOTONIC, 0),
+				  poller = epoll_create1(0), null = open("/dev/null", O_RDWR);
+
+	CHECK(!pipe(pipes) && !socketpair(AF_UNIX, SOCK_STREAM, 0, sockets));
+	CHECK_INT(kind_of(SYS_read, (uint64_t)pipes[0], 0, 0), DWELL_WAIT_PIPE);
+	CHECK_INT(kind_of(SYS_write, (uint64_t)pipes[1], 0, 0), DWELL_WAIT_PIPE);
+	CHECK_INT(kind_of(SYS_read, (uint64_t)sockets[0], 0, 0), DWELL_WAIT_SOCKET);
+	CHECK_INT(kind_of(SYS_readv, (uint64_t)file, 0, 0), DWELL_WAIT_DISK);
+	CHECK_INT(kind_of(SYS_read, (uint64_t)event, 0, 0), DWELL_WAIT_CONDITION);
+	CHECK_INT(kind_of(SYS_read, (uint64_t)timer, 0, 0), DWELL_WAIT_TIMER);
+	CHECK_INT(kind_of(SYS_read, (uint64_t)poller, 0, 0), DWELL_WAIT_IDLE);
+	CHECK_INT(kind_of(SYS_read, (uint64_t)null, 0, 0), DWELL_WAIT_OTHER);
+	CHECK_INT(kind_of(SYS_read, 99999, 0, 0), DWELL_WAIT_IO);
+	for (int i = 0; i < 2; i++) {
+		close(pipes[i]);
+		close(sockets[i]);
+	}
+	close(file);
+	close(event);
+	close(timer);
+	close(poller);
+	close(null);
+}
+
+TEST(one_that_is_polled_tells)
+{
+	struct pollfd fds[2];
+	fd_set set;
+	int pipes[2];
+
+	CHECK(!pipe(pipes));
+	fds[0] = fds[1] = (struct pollfd){.fd = pipes[0], .events = POLLIN};
+	FD_ZERO(&set);
+	FD_SET(pipes[0], &set);
+	CHECK_INT(kind_of(SYS_ppoll, (uintptr_t)fds, 1, 0), DWELL_WAIT_PIPE);
+	CHECK_INT(kind_of(SYS_ppoll, (uintptr_t)fds, 2, 0), DWELL_WAIT_IDLE);
+	CHECK_INT(kind_of(SYS_ppoll, 0, 0, 0), DWELL_WAIT_SLEEP);
+	CHECK_INT(kind_of(SYS_ppoll, 16, 1, 0), DWELL_WAIT_IDLE); /* no memory */
+	CHECK_INT(kind_of(SYS_pselect6, (uint64_t)pipes[0] + 1, (uintptr_t)&set, (uintptr_t)&set),
+		  DWELL_WAIT_PIPE);
+	FD_SET(pipes[1], &set);
+	CHECK_INT(kind_of(SYS_pselect6, (uint64_t)pipes[1] + 1, (uintptr_t)&set, 0),
+		  DWELL_WAIT_IDLE);
+	CHECK_INT(kind_of(SYS_pselect6, 0, 0, 0), DWELL_WAIT_SLEEP);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
+TEST(calls_tell)
+{
+	CHECK_INT(kind_of(SYS_futex, 0, FUTEX_WAIT_PRIVATE, 2), DWELL_WAIT_LOCK);
+	CHECK_INT(kind_of(SYS_futex, 0, FUTEX_LOCK_PI_PRIVATE, 0), DWELL_WAIT_LOCK);
+	CHECK_INT(kind_of(SYS_futex, 0, FUTEX_WAIT_BITSET_PRIVATE, 7), DWELL_WAIT_CONDITION);
+	CHECK_INT(kind_of(SYS_futex, 0, FUTEX_WAIT_BITSET, (uint64_t)getpid()), DWELL_WAIT_CHILD);
+	CHECK_INT(kind_of(SYS_futex, 0, FUTEX_WAIT_BITSET, 0), DWELL_WAIT_CONDITION);
+	CHECK_INT(kind_of(SYS_wait4, 0, 0, 0), DWELL_WAIT_CHILD);
+	CHECK_INT(kind_of(SYS_clock_nanosleep, 0, 0, 0), DWELL_WAIT_SLEEP);
+	CHECK_INT(kind_of(SYS_rt_sigtimedwait, 0, 0, 0), DWELL_WAIT_IDLE);
+	CHECK_INT(kind_of(SYS_rt_sigtimedwait, 0, 0, 1), DWELL_WAIT_TIMER);
+	CHECK_INT(kind_of(SYS_getpid, 0, 0, 0), DWELL_WAIT_OTHER);
+	CHECK_INT(kind_of(-1, 0, 0, 0), DWELL_WAIT_DISK);
+}
+
+TEST(names_tell)
+{
+	static const struct {
+		const char *name;
+		bool in_c_library, is_known;
+		enum dw_wait_kind kind;
+	} cases[] = {
+		{"pthread_mutex_lock", true, true, DWELL_WAIT_LOCK},
+		{"___pthread_mutex_lock@@GLIBC_2.2.5", true, true, DWELL_WAIT_LOCK},
+		{"pthread_mutex_unlock", true, false, 0},
+		{"__pthread_cond_wait_common", true, true, DWELL_WAIT_CONDITION},
+		{"__GI___wait4", true, false, 0},
+		{"__wait4", true, true, DWELL_WAIT_CHILD},
+		{"wait", true, true, DWELL_WAIT_CHILD},
+		{"wait", false, false, 0}, /* the user's */
+		{"Queue::wait(int)", true, false, 0},
+		{"std::sys::sync::mutex::futex::Mutex::lock_contended", false, true,
+		 DWELL_WAIT_LOCK},
+		{"ThreadSuspend::SuspendEE(SUSPEND_REASON)", false, true, DWELL_WAIT_COLLECTION},
+		{"", true, false, 0},
+		{"____", true, false, 0},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		enum dw_wait_kind kind = 0;
+
+		CHECK_STR(cases[i].name, cases[i].name);
+		CHECK(dw_wait_kind_of_function(cases[i].name, cases[i].in_c_library, &kind) ==
+		      cases[i].is_known);
+		CHECK_INT(kind, cases[i].kind);
+	}
+	for (enum dw_wait_kind kind = 0; kind < DWELL_WAIT_KINDS; kind++) {
+		const char *name = dw_wait_kind_name(kind);
+
+		CHECK_INT(dw_wait_kind_find(name, strlen(name)), kind);
+	}
+	CHECK_INT(dw_wait_kind_find("lockx", 5), DWELL_WAIT_KINDS);
+	CHECK_INT(dw_wait_kind_find("", 0), DWELL_WAIT_KINDS);
+}
+
+/* Thread 1 is its process's first, 2 and 3 are of a pool; 3 has an event loop. */
+TEST(threads_of_a_pool_are_idle_at_home)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	uint32_t process, thread;
+	struct dw_wait_at waits[] = {
+		{1, 10, DWELL_WAIT_CONDITION, 900}, {2, 10, DWELL_WAIT_CONDITION, 300},
+		{2, 11, DWELL_WAIT_CONDITION, 200}, {2, 11, DWELL_WAIT_CONDITION, 200},
+		{2, 12, DWELL_WAIT_LOCK, 5000},	    {3, 10, DWELL_WAIT_CONDITION, 100},
+		{3, 13, DWELL_WAIT_IDLE, 400},
+	};
+	static const enum dw_wait_kind becomes[] = {
+		DWELL_WAIT_CONDITION, DWELL_WAIT_CONDITION, DWELL_WAIT_IDLE, DWELL_WAIT_IDLE,
+		DWELL_WAIT_LOCK,      DWELL_WAIT_CONDITION, DWELL_WAIT_IDLE,
+	};
+	enum { N = sizeof waits / sizeof *waits };
+
+	CHECK_INT(dw_processes_add(&p.processes, &(struct dw_process){.pid = 100}, &process), 0);
+	for (int32_t tid = 100; tid < 103; tid++)
+		CHECK_INT(dw_threads_add(&p.threads,
+					 &(struct dw_thread){.process = process, .tid = tid},
+					 &thread),
+			  0);
+	for (int times = 0; times < 2; times++) { /* again changes nothing */
+		CHECK_INT(dw_find_idle_threads(&p, waits, N), 0);
+		for (size_t i = 0; i < N; i++)
+			CHECK_INT(waits[i].kind, becomes[i]);
+	}
+	dw_profile_release(&p);
+}
+
+TEST_MAIN()
