@@ -310,6 +310,8 @@ enum dw_note_kind {
 	  "{0c module} answered with another build's debug information: not used.")                                    \
 	S(NEXT,                                                                                                        \
 	  "Next: dwell report {0@} calltree   (or functions, lines, modules, callers FUNCTION)")                       \
+	S(NEXT_OF,                                                                                                     \
+	  "Next: dwell report {0@} callers {0q}   (or calltree, functions, lines, modules)")                           \
 	S(NEXT_OF_OBJECTS,                                                                                             \
 	  "Next: dwell report {0@} allocations   (or lifetime, gc, calltree, functions, callers FUNCTION)")
 
@@ -335,6 +337,7 @@ struct dw_notes {
 	DW_VEC(struct dw_note) rows;
 	struct dw_buf scratch;	/* of the row at hand */
 	struct dw_buf nameless; /* names of modules, for a note */
+	struct dw_buf busiest;	/* likewise of a function */
 	struct dw_buf only;	/* what a filter has chosen, likewise */
 	int failed;		/* -ENOMEM: some are missing */
 };

@@ -3,6 +3,7 @@
  * the types that most memory, and most objects, went to. For people it is told in notes around
  * these rows, whose parts of each method are in summary-*.c.
  */
+#include "analysis/filter.h"
 #include "analysis/prune.h"
 #include "analysis/nameless.h"
 #include "analysis/totals.h"
@@ -16,6 +17,7 @@
 enum {
 	TYPE_LISTS = 3,
 	PATH_ROWS_MAX = 8,  /* of the hot path, in notes */
+	NEXT_NAME_MAX = 28, /* bytes of a name that is proposed */
 	PATH_HEAD_ROWS = 3, /* of a longer one before the gap: its end matters most */
 };
 
@@ -243,6 +245,39 @@ static void add_nameless_code(struct dw_notes *t)
 		   .name = {packages});
 }
 
+/* What names the function with most work of its own to other views, if that is short and plain: to
+ * t->busiest. NULL = it is not. */
+static const char *busiest(struct dw_notes *t)
+{
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:.!-";
+	size_t i = t->end[DWELL_SECTION_PATH];
+	uint32_t function;
+
+	if (i == t->end[DWELL_SECTION_FUNCTIONS])
+		return NULL;
+	function = dw_notes_row(t, i).function;
+	if (!dw_functions_get(&t->profile->functions, function))
+		return NULL;
+	dw_function_word(t->profile, function, &t->busiest);
+	return t->busiest.len <= NEXT_NAME_MAX && strspn(dw_buf_str(&t->busiest), plain) ==
+							  t->busiest.len
+		       ? dw_buf_str(&t->busiest)
+		       : NULL;
+}
+
+static void add_next(struct dw_notes *t)
+{
+	const char *name = busiest(t);
+
+	if (dw_profile_method(t->profile) == DWELL_METHOD_MEMORY)
+		dw_note(t, NEXT, NEXT_OF_OBJECTS);
+	else if (name)
+		dw_note(t, NEXT, NEXT_OF, .name = {name});
+	else
+		dw_note(t, NEXT, NEXT);
+}
+
 int dw_notes_make(const struct dw_view *v, struct dw_notes *ret)
 {
 	enum dw_method method = dw_profile_method(v->request.profile);
@@ -262,8 +297,7 @@ int dw_notes_make(const struct dw_view *v, struct dw_notes *ret)
 	add_debuginfod(ret);
 	if (v->request.folded)
 		dw_note(ret, APART, SYSTEM_FOLDED);
-	dw_note_by(ret, NEXT,
-		   method == DWELL_METHOD_MEMORY ? DWELL_SAYS_NEXT_OF_OBJECTS : DWELL_SAYS_NEXT);
+	add_next(ret);
 	return ret->failed;
 }
 
@@ -272,6 +306,7 @@ void dw_notes_release(struct dw_notes *t)
 	dw_vec_release(&t->rows);
 	dw_buf_release(&t->scratch);
 	dw_buf_release(&t->nameless);
+	dw_buf_release(&t->busiest);
 	dw_buf_release(&t->only);
 }
 
