@@ -29,6 +29,22 @@ static void put_time(struct dw_out *out, const char *option, uint64_t ns)
 	dw_out_printf(out, " %s %" PRIu64 "%s", option, ns / units[i].ns, units[i].name);
 }
 
+/* The waits that count, unless they are those that do by themselves. */
+static void put_waits(struct dw_out *out, dw_wait_kinds left_out)
+{
+	const char *behind = " --waits ";
+
+	if (left_out == DWELL_WAITS_FOLDED)
+		return;
+	if (!left_out)
+		return dw_out_puts(out, " --waits all");
+	for (enum dw_wait_kind kind = 0; kind < DWELL_WAIT_KINDS; kind++)
+		if (!dw_wait_kinds_have(left_out, kind)) {
+			dw_out_printf(out, "%s%s", behind, dw_wait_kind_name(kind));
+			behind = ",";
+		}
+}
+
 static void put_filters(struct dw_out *out, const struct dw_reading *r)
 {
 	static const char *const options[DWELL_FILTER_KINDS] = {
@@ -45,6 +61,7 @@ static void put_filters(struct dw_out *out, const struct dw_reading *r)
 		put_time(out, "--from", r->selection->from_ns);
 	if (r->selection->to_ns)
 		put_time(out, "--until", r->selection->to_ns);
+	put_waits(out, r->selection->filter.filter.waits_left_out);
 }
 
 static void put_order(struct dw_out *out, const struct dw_place *p)

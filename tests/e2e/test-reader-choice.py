@@ -149,6 +149,18 @@ PLAIN_BARS = " .:-=+*%#"
 UTF8, NO_UTF8 = {"LC_ALL": "C.UTF-8"}, {"LC_ALL": "C"}
 
 
+@cases("all", "io,lock")
+def test_waits_that_count(context, kinds):
+    """Which waits count is in the command, unless they are those that do by themselves."""
+    with read(context, make(context, "calls"), "--waits", kinds) as terminal:
+        terminal.shows("1 summary")
+        words = command_of(terminal)
+        expect(words[words.index("--waits") + 1].split(","), sorted(kinds.split(","), reverse=True), f"kinds in {words}")
+    with read(context, make(context, "calls")) as terminal:
+        terminal.shows("1 summary")
+        require("--waits" not in command_of(terminal), "what goes without saying")
+
+
 def timeline_of(terminal, bars=BARS):
     """How full each column of the timeline is, and its line. Empty: there is none."""
     width = terminal.screen.columns
