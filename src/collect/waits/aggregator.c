@@ -65,7 +65,7 @@ int dw_wait_aggregator_ready(struct dw_wait_aggregator *b, struct dw_profile *p,
 	b->unseen_ns -= unseen;
 	b->row.n -= woken_ns - unseen;
 	/* It is told when it is over, and may have begun before the last time. */
-	if (ready.n > ready.span_ns && end_ns > begin_ns) {
+	if (ready.n > ready.span_ns) {
 		uint64_t before = b->ready.begin_ns + b->ready.span_ns;
 
 		ready.begin_ns = end_ns > ready.n ? end_ns - ready.n : 0;
