@@ -323,8 +323,8 @@ static void put_left_out(const struct dw_totals *t, struct dw_out *out)
 
 		if (!ns || !dw_wait_kinds_have(t->waits_left_out, kind))
 			continue;
-		dw_out_printf(out, "%s%s ", any ? ", " : "(waits that are left out: ",
-			      dw_wait_kind_name(kind));
+		dw_out_printf(out, "%s%s ",
+			      any ? ", " : "(waits that are left out: ", dw_wait_kind_name(kind));
 		dw_format_time(out, (int64_t)ns);
 		any = true;
 	}

@@ -129,6 +129,9 @@ enum dw_note_kind {
 	S(WAITING, "Functions waiting longest themselves")                                                             \
 	S(CALLED, "Functions with most individual work (█ the program, ▒ the operating system)")                       \
 	S(PROCESSES, "{0c process}")                                                                                   \
+	/* Where a function begins. */                                                                                 \
+	S(AT_LINE, "{0s}:{1d}")                                                                                        \
+	S(AND_PROCESSES, ", {0c process}")                                                                             \
 	S(TIMES_CALLED, "{0c call}")                                                                                   \
 	S(IN_PROCESSES, " in {0c process}")                                                                            \
 	S(MEASURED, ", {0c measured one}")                                                                             \

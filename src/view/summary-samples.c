@@ -3,6 +3,7 @@
  * before the hot path; behind it the functions that work and wait themselves. What is missing is a
  * note only where there is something to say, and says what it means for the numbers.
  */
+#include "analysis/just-my-code.h"
 #include "view/notes.h"
 
 #include <string.h>
@@ -172,11 +173,25 @@ static void add_head(struct dw_notes *t)
 		dw_note(t, SAYS, DISCARDED, .n = {discarded});
 }
 
-/* A function with its share, and the processes that it is in if these are several. */
+/* A function with its share, where it begins, and the processes that it is in if these are
+ * several. */
 static void add_function(struct dw_notes *t, size_t i, const struct dw_row *row, double share)
 {
-	dw_note_by(t, RANKED, row->processes > 1 ? DWELL_SAYS_PROCESSES : DWELL_SAYS_NONE,
-		   .row = (uint32_t)i, .share = {share}, .n = {row->processes});
+	const struct dw_function *f = dw_functions_get(&t->profile->functions, row->function);
+	const char *path = f ? dw_strings_get(&t->profile->strings, f->file) : "";
+	const char *name = strrchr(path, '/');
+	bool has_line =
+		f && *path && f->line && f->module && !dw_is_system_module(t->profile, f->module);
+	bool has_more = row->processes > 1;
+
+	dw_note_by(t, RANKED,
+		   has_line   ? DWELL_SAYS_AT_LINE
+		   : has_more ? DWELL_SAYS_PROCESSES
+			      : DWELL_SAYS_NONE,
+		   .row = (uint32_t)i, .share = {share}, .name = {name ? name + 1 : path},
+		   .n = {row->processes, f ? f->line : 0});
+	if (has_line && has_more)
+		dw_note(t, MORE, AND_PROCESSES, .n = {row->processes});
 }
 
 static void add_functions(struct dw_notes *t)

@@ -260,8 +260,8 @@ static const char *busiest(struct dw_notes *t)
 	if (!dw_functions_get(&t->profile->functions, function))
 		return NULL;
 	dw_function_word(t->profile, function, &t->busiest);
-	return t->busiest.len <= NEXT_NAME_MAX && strspn(dw_buf_str(&t->busiest), plain) ==
-							  t->busiest.len
+	return t->busiest.len <= NEXT_NAME_MAX &&
+			       strspn(dw_buf_str(&t->busiest), plain) == t->busiest.len
 		       ? dw_buf_str(&t->busiest)
 		       : NULL;
 }

@@ -120,8 +120,8 @@ TEST(nobody_saw_anything)
 	dw_profile_release(&p);
 }
 
-/* What a thread was ready for is told apart, and what of it was at the ends of waits taken off these
- * as far as they are not told. */
+/* What a thread was ready for is told apart, and what of it was at the ends of waits taken off
+ * these as far as they are not told. */
 TEST(ready_is_no_wait)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
