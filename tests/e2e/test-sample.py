@@ -355,7 +355,7 @@ def test_just_my_code(context):
     """What the system's code took is told of who called it: all samples are there, and one's own functions keep
     what they and all below them took."""
     with open(os.path.join(context.scratch, "lines"), "w", encoding="ascii") as f:
-        f.writelines(f"{i * 7919 % 300007:x} line {i}\n" for i in range(300000))
+        f.writelines(f"{i * 7919 % 300007:x} line {i}\n" for i in range(1200000))
     context.sample("sort", "-o", "sorted", "lines")
     reports = {rule: context.report("functions", rule)["rows"]
                for rule in ("--all-code", "--just-my-code=callee", "--just-my-code")}

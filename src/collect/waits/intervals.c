@@ -77,6 +77,7 @@ static int tell_ready_by_records(struct dw_waits_watch *w, struct dw_waiter *v,
 	woken_ns -= v->preempted_ns < woken_ns ? v->preempted_ns : woken_ns;
 	more_ns = woken_ns > v->woken_ns ? woken_ns - v->woken_ns : 0;
 	v->woken_ns += more_ns;
+	v->preempted_told_ns = v->preempted_ns;
 	return tell_ready(w, v, times, w->last_ns, more_ns);
 }
 
@@ -133,10 +134,10 @@ int dw_waits_close_records(struct dw_waits_watch *w, struct dw_waiter *v, uint64
 	int rc = 0;
 
 	/* Of a thread that has ended only preemptions are known that came after the last look. */
-	if (v->ready_from_ns + v->preempted_ns > times.ready_ns) {
-		times.ready_ns = v->ready_from_ns + v->preempted_ns;
+	if (v->preempted_ns > v->preempted_told_ns) {
+		times.ready_ns += v->preempted_ns - v->preempted_told_ns;
 		rc = tell_ready(w, v, &times, now_ns, 0);
-		v->preempted_ns = 0;
+		v->preempted_told_ns = v->preempted_ns;
 	}
 
 	if (!rc && v->off_ns && (is_seen(v) || (!v->is_assumed && now_ns > v->off_ns)))

@@ -35,9 +35,10 @@ struct dw_waiter {
 	/* What the look before told, and when it was. */
 	struct dw_task_times times;
 	uint64_t looked_ns;
-	/* With records: taken from its processor then, 0 = it was not; how long in all; how long
-	 * it was ready before the recording; and how much of all that was at the ends of waits. */
-	uint64_t preempted_at_ns, preempted_ns, ready_from_ns, woken_ns;
+	/* With records: taken from its processor then, 0 = it was not; how long in all, and until
+	 * the last look; how long it was ready before the recording; and how much of all that was
+	 * at the ends of waits. */
+	uint64_t preempted_at_ns, preempted_ns, preempted_told_ns, ready_from_ns, woken_ns;
 	/* Without records: when the next look is due. */
 	uint64_t due_ns;
 	int64_t owed_ns;	 /* waited, but not told: who runs is told late of its time */
