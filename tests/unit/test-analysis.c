@@ -555,7 +555,7 @@ TEST(ambiguous_names_list_few_functions)
 	struct dw_profile p = DW_PROFILE_INIT;
 	struct dw_error err = DW_ERROR_INIT;
 	uint32_t m, id = 0, lines = 0;
-	char name[16];
+	char name[32];
 
 	m = mk_module(&p, "prog");
 	for (int i = 0; i < 21; i++) {
