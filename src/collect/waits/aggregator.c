@@ -40,10 +40,22 @@ static int merge(struct dw_extra *row, struct dw_profile *p, const struct dw_ext
 	return rc;
 }
 
+/* What of @ns is left of a wait behind which the thread was ready, as is told of earlier ones. */
+static uint64_t without_woken(struct dw_wait_aggregator *b, uint64_t ns)
+{
+	uint64_t woken = b->woken_ns < ns ? b->woken_ns : ns;
+
+	b->woken_ns -= woken;
+	return ns - woken;
+}
+
 int dw_wait_aggregator_seen(struct dw_wait_aggregator *b, struct dw_profile *p,
 			    const struct dw_extra *w)
 {
-	return merge(&b->row, p, w);
+	struct dw_extra left = *w;
+
+	left.n = without_woken(b, w->n);
+	return merge(&b->row, p, &left);
 }
 
 int dw_wait_aggregator_ready(struct dw_wait_aggregator *b, struct dw_profile *p, uint32_t thread,
@@ -57,10 +69,9 @@ int dw_wait_aggregator_ready(struct dw_wait_aggregator *b, struct dw_profile *p,
 				 .measure = DWELL_MEASURE_BLOCKED,
 				 .kind = DWELL_WAIT_READY};
 
-	if (woken_ns > open) {
-		ready.n -= woken_ns - open < ready.n ? woken_ns - open : ready.n;
-		woken_ns = open;
-	}
+	woken_ns += b->woken_ns;
+	b->woken_ns = woken_ns > open ? woken_ns - open : 0;
+	woken_ns -= b->woken_ns;
 	unseen = open ? (uint64_t)((unsigned __int128)woken_ns * b->unseen_ns / open) : 0;
 	b->unseen_ns -= unseen;
 	b->row.n -= woken_ns - unseen;
@@ -105,7 +116,7 @@ void dw_wait_aggregator_unseen(struct dw_wait_aggregator *b, uint64_t begin_ns, 
 		return;
 	if (!b->unseen_ns)
 		b->unseen_begin_ns = begin_ns;
-	b->unseen_ns += end_ns - begin_ns;
+	b->unseen_ns += without_woken(b, end_ns - begin_ns);
 	b->unseen_end_ns = end_ns;
 }
 

@@ -38,7 +38,8 @@ struct dw_wait_shares {
 struct dw_wait_aggregator {
 	struct dw_extra row;   /* not in the profile yet; span 0 = none */
 	struct dw_extra ready; /* likewise, of the time without a processor */
-	uint64_t unseen_ns;    /* of waits that nobody saw */
+	uint64_t woken_ns;  /* to be taken off waits that come: earlier ones were told too soon */
+	uint64_t unseen_ns; /* of waits that nobody saw */
 	uint64_t unseen_begin_ns, unseen_end_ns;
 	struct dw_wait_shares before, now; /* those that spoke last time, and those since */
 	uint64_t nameless_ns;		   /* told with no stack so far */
@@ -56,8 +57,8 @@ void dw_wait_aggregator_note(struct dw_wait_aggregator *b, struct dw_wait_place 
 void dw_wait_aggregator_unseen(struct dw_wait_aggregator *b, uint64_t begin_ns, uint64_t end_ns);
 
 /* @thread was ready, but had no processor, for @ns between @begin_ns and @end_ns. @woken_ns: so
- * much of it at the end of waits, which are as much shorter as far as they are not told yet. 0 or
- * -ENOMEM. */
+ * much of it at the end of waits, which are as much shorter: those that are not told yet, or the
+ * next. 0 or -ENOMEM. */
 int dw_wait_aggregator_ready(struct dw_wait_aggregator *b, struct dw_profile *p, uint32_t thread,
 			     uint64_t begin_ns, uint64_t end_ns, uint64_t ns, uint64_t woken_ns);
 
