@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Where system calls are seen, who made none was taken off the processor, whatever it is called. */
-static void name_kinds(struct dw_call_nodes *t, const struct dw_wait_namer *namer)
+static void name_kinds(struct dw_call_nodes *t, struct dw_wait_namer *namer)
 {
 	dw_vec_each(wait, &t->waits) {
 		const struct dw_call_node *node = dw_call_nodes_get(t, wait->place);

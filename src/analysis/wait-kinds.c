@@ -9,20 +9,30 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { FRAMES_MAX = 16 }; /* of a stack that are looked at: runtimes wait less deep in functions */
+enum {
+	FRAMES_MAX = 16, /* of a stack that are looked at, */
+	USERS_MAX = 5,	 /* and of these from the first one of the user's on: runtimes wait there */
+	/* What a name says: a kind, with all if callers can add nothing. */
+	NOT_ASKED = 0,
+	SAYS_NOTHING = 1,
+	SAYS_KIND = 2,
+	SAYS_ALL = 128,
+};
 
 /* What the functions of a stack say, from the innermost frame on. */
 struct saying {
 	enum dw_wait_kind kind;
 	bool is_known;
-	bool is_past_system; /* all further frames are called by the user's code */
+	int users; /* frames from the first one of the user's code on */
 };
 
 int dw_wait_namer_init(struct dw_wait_namer *n, const struct dw_profile *p)
 {
 	*n = (struct dw_wait_namer){.profile = p};
 	n->is_system = calloc(dw_modules_count(&p->modules) + 1ul, sizeof *n->is_system);
-	if (!n->is_system)
+	for (int i = 0; i < 2; i++)
+		n->says[i] = calloc(p->functions.rows.n + 1, sizeof *n->says[i]);
+	if (!n->is_system || !n->says[0] || !n->says[1])
 		return -ENOMEM;
 	for (uint32_t id = 1; id <= dw_modules_count(&p->modules); id++)
 		n->is_system[id] = dw_is_system_module(p, id);
@@ -32,6 +42,8 @@ int dw_wait_namer_init(struct dw_wait_namer *n, const struct dw_profile *p)
 void dw_wait_namer_release(struct dw_wait_namer *n)
 {
 	free(n->is_system);
+	free(n->says[0]);
+	free(n->says[1]);
 	*n = (struct dw_wait_namer){0};
 }
 
@@ -42,40 +54,52 @@ static bool is_system(const struct dw_wait_namer *n, uint32_t frame)
 	return f && f->module <= dw_modules_count(&n->profile->modules) && n->is_system[f->module];
 }
 
-/* Take in what the function @id says, in code of the system or not. Whether all is known by it. */
-static bool take_function(const struct dw_wait_namer *n, uint32_t id, bool in_system,
-			  struct saying *s)
+/* What the name of the function @id says, in code of the system or not. */
+static uint8_t ask_name(const struct dw_profile *p, uint32_t id, bool in_system)
 {
-	const struct dw_function *f = dw_functions_get(&n->profile->functions, id);
-	const char *name = f ? dw_strings_get(&n->profile->strings, f->name) : "";
+	const struct dw_function *f = dw_functions_get(&p->functions, id);
+	const char *name = f ? dw_strings_get(&p->strings, f->name) : "";
 	enum dw_wait_kind kind;
 
-	if (dw_wait_kind_of_function(name, false, &kind)) {
-		s->kind = kind;
-		s->is_known = true;
-		return true;
-	}
-	/* Of functions of the C library that call one another the outermost tells most. */
-	if (in_system && !s->is_past_system && dw_wait_kind_of_function(name, true, &kind)) {
-		s->kind = kind;
-		s->is_known = true;
-	}
-	return false;
+	if (dw_wait_kind_of_function(name, false, &kind))
+		return (uint8_t)(SAYS_ALL + SAYS_KIND + kind);
+	if (in_system && dw_wait_kind_of_function(name, true, &kind))
+		return (uint8_t)(SAYS_KIND + kind);
+	return SAYS_NOTHING;
 }
 
-static bool take_frame(const struct dw_wait_namer *n, uint32_t frame, struct saying *s)
+/* Take in what the function @id says. Whether all is known by it. Of functions of the C library
+ * that call one another the outermost tells most. */
+static bool take_function(struct dw_wait_namer *n, uint32_t id, bool in_system, struct saying *s)
+{
+	uint8_t *says;
+
+	if (id >= n->profile->functions.rows.n)
+		return false;
+	says = &n->says[in_system][id];
+	if (*says == NOT_ASKED)
+		*says = ask_name(n->profile, id, in_system);
+	if (*says == SAYS_NOTHING || (*says < SAYS_ALL && s->users))
+		return false;
+	s->kind = *says % SAYS_ALL - SAYS_KIND;
+	s->is_known = true;
+	return *says >= SAYS_ALL;
+}
+
+/* Take in what the functions of @frame say. Whether nothing can be added. */
+static bool take_frame(struct dw_wait_namer *n, uint32_t frame, struct saying *s)
 {
 	bool in_system = is_system(n, frame), is_all = false;
 	uint32_t chain_n;
 	const struct dw_location *chain = dw_locations_get(&n->profile->locations, frame, &chain_n);
 
-	s->is_past_system |= !in_system;
+	s->users += !in_system || s->users;
 	for (uint32_t i = 0; i < chain_n && !is_all; i++)
 		is_all = take_function(n, chain[i].function, in_system, s);
-	return is_all;
+	return is_all || s->users == USERS_MAX;
 }
 
-static struct saying ask_stack(const struct dw_wait_namer *n, uint32_t stack)
+static struct saying ask_stack(struct dw_wait_namer *n, uint32_t stack)
 {
 	const struct dw_stack *at;
 	struct saying s = {0};
@@ -88,7 +112,7 @@ static struct saying ask_stack(const struct dw_wait_namer *n, uint32_t stack)
 	return s;
 }
 
-enum dw_wait_kind dw_wait_kind_of_node(const struct dw_wait_namer *n, uint32_t id)
+enum dw_wait_kind dw_wait_kind_of_node(struct dw_wait_namer *n, uint32_t id)
 {
 	const struct dw_call_node *at;
 	struct saying s = {0};

@@ -30,10 +30,13 @@ struct dw_wait_at {
  * most for a condition, unless it waits longer in an event loop. 0 or -ENOMEM. */
 int dw_find_idle_threads(const struct dw_profile *p, struct dw_wait_at *v, size_t n);
 
-/* Names of functions as kinds of waiting. */
+/* Names of functions as kinds of waiting: each is looked at once. */
 struct dw_wait_namer {
 	const struct dw_profile *profile; /* borrowed */
 	bool *is_system;		  /* by module id */
+	/* By function id, of the user's code and of the system's: what its name says, once somebody
+	 * has asked. */
+	uint8_t *says[2];
 };
 
 /* Begin with @p. 0 or -ENOMEM, to be released in either case. */
@@ -41,7 +44,7 @@ int dw_wait_namer_init(struct dw_wait_namer *n, const struct dw_profile *p);
 
 /* What a thread waits for in the call node @id, by it and its callers: DWELL_WAIT_OTHER if these do
  * not tell. */
-enum dw_wait_kind dw_wait_kind_of_node(const struct dw_wait_namer *n, uint32_t id);
+enum dw_wait_kind dw_wait_kind_of_node(struct dw_wait_namer *n, uint32_t id);
 
 /* The innermost function of @stack, or of the call node @node, that is not the system's; where all
  * are, the outermost of its last part. 0 = none is known. */
