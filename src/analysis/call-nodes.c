@@ -198,7 +198,7 @@ static int select_nodes(struct dw_call_nodes *t)
 		dw_call_nodes_add_to_thread(t, id, &own);
 		if (t->state[id] & DWELL_CALL_COUNTS && !is_nothing(&own))
 			t->state[id] |= DWELL_CALL_PRESENT;
-		if (own.blocked_ns && note_wait(t, id, &own))
+		if (t->has_waits && own.blocked_ns && note_wait(t, id, &own))
 			return -ENOMEM;
 	}
 	return 0;
@@ -217,9 +217,11 @@ static int allocate(struct dw_call_nodes *t)
 }
 
 int dw_call_nodes_init(struct dw_call_nodes *t, const struct dw_profile *p,
-		       const struct dw_filter *filter, struct dw_row_keys *row_keys)
+		       const struct dw_filter *filter, struct dw_row_keys *row_keys,
+		       bool with_waits)
 {
-	*t = (struct dw_call_nodes){.profile = p, .filter = filter, .row_keys = row_keys};
+	*t = (struct dw_call_nodes){
+		.profile = p, .filter = filter, .row_keys = row_keys, .has_waits = with_waits};
 	t->n = dw_calls_count(&p->calls) + 1;
 	if (p->calls.deltas.n >= UINT32_MAX)
 		return DWELL_ERR_LIMIT;

@@ -478,11 +478,13 @@ int dw_call_totals_compute(const struct dw_profile *p, const struct dw_filter *f
 {
 	struct dw_row_keys row_keys;
 	struct dw_call_nodes nodes = {0};
+	bool with_waits = parts & (DWELL_TOTALS_WAITS | DWELL_TOTALS_HOT) || filter->focus.work ||
+			  filter->focus.hot_path;
 	int rc = dw_row_keys_init(&row_keys, p, parts & DWELL_TOTALS_LINES);
 
 	if (!rc)
-		rc = dw_call_nodes_init(&nodes, p, filter, &row_keys);
-	if (!rc && (filter->waits_left_out || parts & DWELL_TOTALS_WAITS))
+		rc = dw_call_nodes_init(&nodes, p, filter, &row_keys, with_waits);
+	if (!rc && with_waits)
 		rc = dw_call_waits_find(&nodes);
 	if (!rc)
 		rc = sum_all(&nodes, parts, ret);

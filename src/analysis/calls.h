@@ -45,15 +45,17 @@ struct dw_call_nodes {
 	struct dw_call_values *sums; /* of all that counts */
 	/* Nodes that waited, by id; their kinds stand once dw_call_waits_find() has been there. */
 	DW_VEC(struct dw_wait_at) waits;
+	bool has_waits;	       /* else nobody wants them */
 	bool has_system_calls; /* some that counts made one */
 	/* Thread ids by lane: order[begin[lane]] .. order[begin[lane + 1]] */
 	uint32_t *begin, *order;
 };
 
-/* Prepare the calls of @p under @filter (both borrowed, as @row_keys). 0; -ENOMEM; DWELL_ERR_LIMIT
- * for 2^32 deltas. To be released in either case. */
+/* Prepare the calls of @p under @filter (both borrowed, as @row_keys), @with_waits or without. 0;
+ * -ENOMEM; DWELL_ERR_LIMIT for 2^32 deltas. To be released in either case. */
 int dw_call_nodes_init(struct dw_call_nodes *t, const struct dw_profile *p,
-		       const struct dw_filter *filter, struct dw_row_keys *row_keys);
+		       const struct dw_filter *filter, struct dw_row_keys *row_keys,
+		       bool with_waits);
 
 /* What @id (below t->n) has of its own under the filter: nothing but its calls if its module does
  * not pass. Statements have no calls. */

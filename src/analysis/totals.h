@@ -20,6 +20,7 @@ struct dw_focus {
 	uint32_t root;	   /* nodes: start at the outermost activations of this function */
 	double min_pct;	   /* nodes: leave out those below this share of all samples */
 	bool hot_path;	   /* nodes: of all children the heaviest only */
+	bool work;	   /* calls: what was waited for is found out; else work is elapsed time */
 	size_t rows;	   /* nodes: of each tree only so many, and their siblings, in the order of
 			    * trees by inclusive, then exclusive values; 0 = all */
 	uint32_t function; /* edges: only those from and to this function; slowest, files: of it */

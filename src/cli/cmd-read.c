@@ -44,6 +44,7 @@ static int load(const char *path, uint64_t from_ns, uint64_t to_ns, struct dw_pr
 {
 	const struct dw_session_range range = {from_ns, to_ns};
 
+	p->calls.wants_activity = true;
 	return dw_open_profile(path, &range, p, err);
 }
 

@@ -323,7 +323,7 @@ static int add_calls(struct gathering *g, struct dw_paths *paths, const struct d
 	int rc = dw_row_keys_init(&row_keys, paths->profile, false);
 
 	if (!rc)
-		rc = dw_call_nodes_init(&nodes, paths->profile, filter, &row_keys);
+		rc = dw_call_nodes_init(&nodes, paths->profile, filter, &row_keys, false);
 	if (!rc) {
 		w.upper = calloc(nodes.n, sizeof *w.upper);
 		rc = w.upper ? add_nodes(g, &w) : -ENOMEM;

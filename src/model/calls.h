@@ -243,6 +243,7 @@ struct dw_calls {
 	/* With sums here or of objects: of all slices up to the last one with anything, whichever
 	 * of them were added up. */
 	DW_VEC(struct dw_slice_activity) activity;
+	bool wants_activity; /* set before a session is loaded; else it is not added up */
 };
 
 /* Append @node and give its id (1 and up). 0 or -ENOMEM. */

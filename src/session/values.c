@@ -284,7 +284,7 @@ int dw_take_call_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *
 	for (size_t i = 0; i < n && !c->failed && !rc; i++) {
 		c->failed = !keys_next(&keys);
 		next_call_values(&v, &values);
-		if (!c->failed)
+		if (!c->failed && p->calls.wants_activity)
 			rc = note_activity(&p->calls, keys.slice,
 					   activity_of(&p->calls, keys.id, &values));
 		if (!c->failed && !rc && is_wanted(sums, (uint32_t)keys.slice))
@@ -375,7 +375,7 @@ int dw_take_alloc_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums 
 	for (size_t i = 0; i < n && !c->failed && !rc; i++) {
 		c->failed = !keys_next(&keys);
 		next_alloc_values(&v, &values);
-		if (!c->failed)
+		if (!c->failed && p->calls.wants_activity)
 			rc = note_activity(&p->calls, keys.slice, values.allocated.bytes);
 		if (!c->failed && !rc)
 			rc = add_to_sums(t, sums, (uint32_t)keys.slice, (uint32_t)keys.id, &values);

@@ -100,7 +100,8 @@ void dw_job_run(void *ctx)
 		return;
 	}
 	filter = kept->selection->filter.filter;
-	filter.focus = (struct dw_focus){.root = kept->are.root, .hot_path = kept->are.hot_path};
+	filter.focus = (struct dw_focus){
+		.root = kept->are.root, .hot_path = kept->are.hot_path, .work = true};
 	if (job->tells)
 		job->rc = dw_disassembly_tell(job->profile);
 	if (!job->rc)
