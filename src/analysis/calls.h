@@ -51,8 +51,8 @@ struct dw_call_nodes {
 	uint32_t *begin, *order;
 };
 
-/* Prepare the calls of @p under @filter (both borrowed, as @row_keys), @with_waits or without. 0;
- * -ENOMEM; DWELL_ERR_LIMIT for 2^32 deltas. To be released in either case. */
+/* Prepare the calls of @p under @filter (both borrowed, as @row_keys), @with_waits or without. 0,
+ * -ENOMEM, or DWELL_ERR_LIMIT for 2^32 deltas. To be released in either case. */
 int dw_call_nodes_init(struct dw_call_nodes *t, const struct dw_profile *p,
 		       const struct dw_filter *filter, struct dw_row_keys *row_keys,
 		       bool with_waits);
