@@ -90,19 +90,11 @@ static int classify_modules(const struct dw_profile *p, const struct dw_my_code_
 	return rc;
 }
 
-/* The innermost function at @frame, 0 = none. */
-static uint32_t function_at(const struct dw_profile *p, uint32_t frame)
-{
-	uint32_t n;
-	const struct dw_location *l = dw_locations_get(&p->locations, frame, &n);
-
-	return n ? l->function : 0;
-}
-
 /* The name of the innermost function at @frame, "" where there is none. */
 static const char *name_at(const struct dw_profile *p, uint32_t frame)
 {
-	const struct dw_function *f = dw_functions_get(&p->functions, function_at(p, frame));
+	const struct dw_function *f =
+		dw_functions_get(&p->functions, dw_locations_innermost(&p->locations, frame));
 
 	return f ? dw_strings_get(&p->strings, f->name) : "";
 }
@@ -155,7 +147,7 @@ static uint8_t *classify_frames(const struct dw_profile *p, const uint8_t *is_sy
 	if (class_of)
 		find_starts(p, class_of);
 	for (uint32_t id = 1; class_of && opened && id < n; id++)
-		if (function_at(p, id) == opened)
+		if (dw_locations_innermost(&p->locations, id) == opened)
 			class_of[id] = MINE;
 	return class_of;
 }

@@ -93,7 +93,8 @@ static bool take_frame(struct dw_wait_namer *n, uint32_t frame, struct saying *s
 	uint32_t chain_n;
 	const struct dw_location *chain = dw_locations_get(&n->profile->locations, frame, &chain_n);
 
-	s->users += !in_system || s->users;
+	if (!in_system || s->users)
+		s->users++;
 	for (uint32_t i = 0; i < chain_n && !is_all; i++)
 		is_all = take_function(n, chain[i].function, in_system, s);
 	return is_all || s->users == USERS_MAX;
@@ -107,7 +108,7 @@ static struct saying ask_stack(struct dw_wait_namer *n, uint32_t stack)
 	for (int i = 0; i < FRAMES_MAX && (at = dw_stacks_get(&n->profile->stacks, stack)); i++) {
 		if (take_frame(n, at->frame, &s))
 			break;
-		stack = at->parent;
+		stack = at->parent < stack ? at->parent : 0;
 	}
 	return s;
 }
@@ -125,30 +126,23 @@ enum dw_wait_kind dw_wait_kind_of_node(struct dw_wait_namer *n, uint32_t id)
 	return s.kind;
 }
 
-/* The outermost function of @frame if it is called by its caller, the innermost of inlined ones. */
-static uint32_t function_at(const struct dw_profile *p, uint32_t frame)
-{
-	uint32_t n;
-	const struct dw_location *chain = dw_locations_get(&p->locations, frame, &n);
-
-	return n ? chain[0].function : 0;
-}
-
 uint32_t dw_waiting_function(const struct dw_wait_namer *n, uint32_t stack, uint32_t node)
 {
 	const struct dw_profile *p = n->profile;
 	const struct dw_call_node *call;
 	const struct dw_stack *at;
-	uint32_t last = 0;
+	uint32_t last = 0, function;
 
 	while ((at = dw_stacks_get(&p->stacks, stack))) {
-		last = function_at(p, at->frame) ? function_at(p, at->frame) : last;
+		function = dw_locations_innermost(&p->locations, at->frame);
+		last = function ? function : last;
 		if (last && !is_system(n, at->frame))
 			return last;
-		stack = at->parent;
+		stack = at->parent < stack ? at->parent : 0;
 	}
 	while ((call = dw_calls_get(&p->calls, node))) {
-		last = function_at(p, call->entry) ? function_at(p, call->entry) : last;
+		function = dw_locations_innermost(&p->locations, call->entry);
+		last = function ? function : last;
 		if (last && !is_system(n, call->entry))
 			return last;
 		node = call->parent < node ? call->parent : 0;

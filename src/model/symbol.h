@@ -151,6 +151,15 @@ static inline uint32_t dw_functions_count(const struct dw_functions *t)
 const struct dw_location *dw_locations_get(const struct dw_locations *t, uint32_t frame,
 					   uint32_t *n);
 
+/* The innermost function at @frame, 0 = none is known. */
+static inline uint32_t dw_locations_innermost(const struct dw_locations *t, uint32_t frame)
+{
+	uint32_t n;
+	const struct dw_location *chain = dw_locations_get(t, frame, &n);
+
+	return n ? chain[0].function : 0;
+}
+
 /* Free everything. */
 void dw_functions_release(struct dw_functions *t);
 

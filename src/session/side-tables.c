@@ -253,9 +253,8 @@ static int put_types(struct dw_amount_table *t, const struct dw_profile *p,
 static uint32_t innermost(const struct dw_profile *p, uint32_t stack)
 {
 	const struct dw_stack *s = dw_stacks_get(&p->stacks, stack);
-	uint32_t n = 0;
-	const struct dw_location *chain = s ? dw_locations_get(&p->locations, s->frame, &n) : NULL;
-	const struct dw_function *f = n ? dw_functions_get(&p->functions, chain[0].function) : NULL;
+	uint32_t function = s ? dw_locations_innermost(&p->locations, s->frame) : 0;
+	const struct dw_function *f = dw_functions_get(&p->functions, function);
 
 	return f ? f->name : 0;
 }

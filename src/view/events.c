@@ -106,10 +106,8 @@ static int open_gc(struct dw_view *v)
 static uint32_t innermost(const struct dw_profile *p, uint32_t stack)
 {
 	const struct dw_stack *s = dw_stacks_get(&p->stacks, stack);
-	uint32_t n = 0;
-	const struct dw_location *chain = s ? dw_locations_get(&p->locations, s->frame, &n) : NULL;
 
-	return n ? chain[0].function : 0;
+	return s ? dw_locations_innermost(&p->locations, s->frame) : 0;
 }
 
 /* The functions of @frame to @b, outermost first. */
