@@ -480,7 +480,7 @@ int dw_call_totals_compute(const struct dw_profile *p, const struct dw_filter *f
 	struct dw_call_nodes nodes = {0};
 	bool with_waits = parts & (DWELL_TOTALS_WAITS | DWELL_TOTALS_HOT) || filter->focus.work ||
 			  filter->focus.hot_path;
-	int rc = dw_row_keys_init(&row_keys, p, parts & DWELL_TOTALS_LINES);
+	int rc = dw_row_keys_init(&row_keys, p, dw_row_keys_lines(parts, filter));
 
 	if (!rc)
 		rc = dw_call_nodes_init(&nodes, p, filter, &row_keys, with_waits);

@@ -54,13 +54,13 @@ static int fill_slot(struct dw_row_keys *s, uint32_t slot, const struct dw_locat
 	uint32_t function = l->function && l->function < s->functions_n
 				    ? l->function
 				    : (uint32_t)DWELL_FUNCTION_UNKNOWN;
-	struct dw_line_total line = {.function = function,
-				     .file = l->file,
-				     .line = l->line,
-				     .column = l->column,
-				     .line_end = l->line_end,
-				     .column_end = l->column_end};
+	struct dw_line_total line = {.function = function, .file = l->file, .line = l->line};
 
+	if (s->splits_lines) {
+		line.column = l->column;
+		line.line_end = l->line_end;
+		line.column_end = l->column_end;
+	}
 	s->function[slot] = function == (uint32_t)DWELL_FUNCTION_UNKNOWN ? 0 : function;
 	return s->line ? intern_line(s, &line, &s->line[slot]) : 0;
 }
@@ -84,7 +84,7 @@ static int fill_frame(struct dw_row_keys *s, const struct dw_profile *p, uint32_
 	return rc;
 }
 
-static int allocate(struct dw_row_keys *s, const struct dw_profile *p, bool with_lines)
+static int allocate(struct dw_row_keys *s, const struct dw_profile *p, enum dw_line_keys lines)
 {
 	size_t slots = 0;
 
@@ -101,20 +101,21 @@ static int allocate(struct dw_row_keys *s, const struct dw_profile *p, bool with
 		return -ENOMEM;
 	s->first[s->frames_n] = (uint32_t)slots;
 	s->function = calloc(slots, sizeof *s->function);
-	s->line = with_lines ? calloc(slots, sizeof *s->line) : NULL;
-	return s->function && (s->line || !with_lines) ? 0 : -ENOMEM;
+	s->line = lines ? calloc(slots, sizeof *s->line) : NULL;
+	return s->function && (s->line || !lines) ? 0 : -ENOMEM;
 }
 
-int dw_row_keys_init(struct dw_row_keys *s, const struct dw_profile *p, bool with_lines)
+int dw_row_keys_init(struct dw_row_keys *s, const struct dw_profile *p, enum dw_line_keys lines)
 {
 	struct dw_line_total unknown = {.function = (uint32_t)DWELL_FUNCTION_UNKNOWN};
 	int rc;
 
 	*s = (struct dw_row_keys){.frames_n = dw_frames_count(&p->frames) + 1,
 				  .functions_n = dw_functions_count(&p->functions) + 1,
-				  .modules_n = dw_modules_count(&p->modules) + 1};
-	rc = allocate(s, p, with_lines);
-	if (!rc && with_lines)
+				  .modules_n = dw_modules_count(&p->modules) + 1,
+				  .splits_lines = lines == DWELL_LINE_KEYS_STATEMENT};
+	rc = allocate(s, p, lines);
+	if (!rc && lines)
 		rc = dw_vec_push(&s->lines, unknown);
 	for (uint32_t f = 0; f < s->frames_n && !rc; f++)
 		rc = fill_frame(s, p, f);

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "analysis/totals.h"
 #include "model/profile.h"
 #include "model/totals.h"
 
@@ -23,13 +24,29 @@ struct dw_row_keys {
 	uint32_t functions_n;  /* function ids are below this */
 	uint32_t modules_n;    /* module ids are below this */
 	DW_VEC(struct dw_line_total) lines; /* 0 = the statement of what is unknown */
+	bool splits_lines;
 	struct dw_idset line_set;
 	/* Of calls (calls.h): a thread of each root row, whose ids are behind all others. */
 	DW_VEC(uint32_t) roots;
 };
 
-/* Build from @p, statements only if @with_lines. 0 or -ENOMEM, to be released in either case. */
-int dw_row_keys_init(struct dw_row_keys *s, const struct dw_profile *p, bool with_lines);
+/* What is a row of lines. */
+enum dw_line_keys {
+	DWELL_LINE_KEYS_NONE, /* nobody asks for lines */
+	DWELL_LINE_KEYS_LINE, /* a line of a function, whatever stands in it */
+	DWELL_LINE_KEYS_STATEMENT,
+};
+
+/* Which rows of lines a filter asks for, if @parts (enum dw_totals_part) has lines. */
+static inline enum dw_line_keys dw_row_keys_lines(unsigned parts, const struct dw_filter *filter)
+{
+	if (!(parts & DWELL_TOTALS_LINES))
+		return DWELL_LINE_KEYS_NONE;
+	return filter->splits_lines ? DWELL_LINE_KEYS_STATEMENT : DWELL_LINE_KEYS_LINE;
+}
+
+/* Build from @p, lines as @lines says. 0 or -ENOMEM, to be released in either case. */
+int dw_row_keys_init(struct dw_row_keys *s, const struct dw_profile *p, enum dw_line_keys lines);
 
 /* Free everything. */
 void dw_row_keys_release(struct dw_row_keys *s);

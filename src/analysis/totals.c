@@ -264,7 +264,7 @@ static int walks_init(struct walks *w, const struct dw_points *t, unsigned parts
 
 	w->points = t;
 	w->out = ret;
-	if (dw_row_keys_init(&w->row_keys, p, parts & DWELL_TOTALS_LINES) ||
+	if (dw_row_keys_init(&w->row_keys, p, dw_row_keys_lines(parts, t->filter)) ||
 	    cct_init(&w->cct, &p->stacks, &ret->amounts) ||
 	    dw_flat_init(&w->flat, &w->row_keys, parts, focus->function))
 		return -ENOMEM;

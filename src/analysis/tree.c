@@ -605,7 +605,7 @@ int dw_alloc_paths_build(const struct dw_points *points, struct dw_totals *ret)
 {
 	const struct dw_profile *p = points->profile;
 	struct inverted b = {.points = points, .stacks = &p->stacks, .out = ret};
-	int rc = dw_row_keys_init(&b.row_keys, p, false);
+	int rc = dw_row_keys_init(&b.row_keys, p, DWELL_LINE_KEYS_NONE);
 
 	ret->nodes_by_type = true;
 	if (!rc)

@@ -431,6 +431,20 @@ static bool folds_by_default(const struct report *r, const struct dw_profile *p)
 	       !o->root && !o->filter.modules.n;
 }
 
+/* Whether a column says which statement of its line a row is. Else lines are rows. */
+static bool shows_statements(const struct report *r)
+{
+	static const enum dw_column statement[] = {
+		DWELL_COLUMN_LINE_END, DWELL_COLUMN_CHARACTER_BEGIN, DWELL_COLUMN_CHARACTER_END,
+		DWELL_COLUMN_LINE_NAME};
+
+	for (const enum dw_column *c = r->columns; *c; c++)
+		for (size_t i = 0; i < sizeof statement / sizeof *statement; i++)
+			if (*c == statement[i])
+				return true;
+	return false;
+}
+
 /* As dw_match_function(), with what may be the reason where there is none. */
 static int find_function(const struct dw_profile *p, const char *text, uint32_t *ret,
 			 struct dw_error *err)
@@ -468,6 +482,7 @@ static int resolve_and_show(struct report *r, struct dw_profile *p, struct dw_er
 		rc = dw_my_code_apply(&o->my_code, folds_by_default(r, p), r->request.function, p,
 				      &r->request.folded, err);
 	filter.filter.by = r->by;
+	filter.filter.splits_lines = shows_statements(r);
 	filter.filter.delimited_intervals = o->intervals && !strcmp(o->intervals, "probe");
 	set_focus(r, &filter.filter.focus);
 	if (!rc)

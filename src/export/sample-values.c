@@ -320,7 +320,7 @@ static int add_calls(struct gathering *g, struct dw_paths *paths, const struct d
 	struct dw_row_keys row_keys = {0};
 	struct dw_call_nodes nodes = {0};
 	struct walk w = {.nodes = &nodes, .paths = paths};
-	int rc = dw_row_keys_init(&row_keys, paths->profile, false);
+	int rc = dw_row_keys_init(&row_keys, paths->profile, DWELL_LINE_KEYS_NONE);
 
 	if (!rc)
 		rc = dw_call_nodes_init(&nodes, paths->profile, filter, &row_keys, false);

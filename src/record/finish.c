@@ -279,6 +279,7 @@ static int count_and_write(const struct dw_profile *p, const struct dw_finish_op
 {
 	/* Nodes of a smaller share have no row; as that is rounded, half of it is far enough. */
 	const struct dw_filter filter = {.by = DWELL_BY_PROCESS,
+					 .splits_lines = true,
 					 .focus = {.min_pct = 50.0 / DWELL_NODE_SHARE}};
 	struct dw_session_finishing *f;
 	struct dw_totals totals = {0};

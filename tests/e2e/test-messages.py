@@ -3,6 +3,7 @@ what to do. Each message is read here."""
 import fcntl
 import os
 import pty
+import re
 import struct
 import termios
 
@@ -244,6 +245,25 @@ def test_units(context):
         got = float(time.removesuffix(unit) or 0) * scale
         require(abs(got - want) <= 1e6, f"{time} for {samples} samples")
     require("exclusive_cpu_time" not in context.report("functions")["rows"][0], "only when asked for")
+
+
+def test_lines_are_rows(context):
+    """A line of two statements is one row, where no column tells these apart."""
+    source = context.path("pair.c")
+    with open(source, "w") as f:
+        f.write("#include <stdio.h>\n__attribute__((noipa)) int work(int n) { return puts(n > 1 ? \"b\" : \"a\"); }\n"
+                "int main(int argc, char **argv) { (void)argv; return work(argc) + work(argc + 1) < 0; }\n")
+    context.make("gcc", "-O1", "-g", "-o", context.path("pair"), source)
+    context.instrument(context.path("pair"))
+    split = [row for row in context.report("lines", "main")["rows"] if row["number_of_calls"]]
+    expect([(row["source_line_begin"], row["number_of_calls"]) for row in split], [(3, 1), (3, 1)], "statements")
+    require(split[0]["source_character_begin"] != split[1]["source_character_begin"], split)
+    for columns in "source_line_begin,number_of_calls", "Line,Calls":
+        rows = context.report("lines", "main", "--columns", columns)["rows"]
+        expect(rows, [{"source_line_begin": 3, "number_of_calls": 2}], "lines")
+    for view, wanted in (("lines", "main"), ("function", "main")):
+        text = context.run(context.dwell, "report", "run.dwell", view, wanted).stdout
+        expect(len(re.findall(r"^ *2 .* 3$|^line +2 .* line 3$", text, re.M)), 1, text)
 
 
 def test_function_details(context):

@@ -497,7 +497,7 @@ static int flush(struct dw_session_writer *w, struct dw_profile *p, struct dw_er
 
 static int write_session(struct dw_profile *p, const char *path, struct dw_error *err)
 {
-	const struct dw_filter by_process = {.by = DWELL_BY_PROCESS};
+	const struct dw_filter by_process = {.by = DWELL_BY_PROCESS, .splits_lines = true};
 	struct dw_totals totals = {0};
 	struct dw_session_writer *w = NULL;
 	dw_auto_free char *partial = NULL;

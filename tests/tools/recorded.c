@@ -49,7 +49,7 @@ static int record(const struct synthetic *s, const char *path, uint32_t flushes,
 int recorded_finish(const struct synthetic *s, const char *partial, const char *path,
 		    struct dw_error *err)
 {
-	const struct dw_filter by_process = {.by = DWELL_BY_PROCESS};
+	const struct dw_filter by_process = {.by = DWELL_BY_PROCESS, .splits_lines = true};
 	struct dw_profile p = DW_PROFILE_INIT;
 	struct dw_totals totals = {0};
 	int rc = dw_session_load_to_finish(partial, &p, NULL, err);
