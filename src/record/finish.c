@@ -6,6 +6,7 @@
 
 #include "analysis/disassembly.h"
 #include "analysis/totals.h"
+#include "analysis/slow-calls.h"
 #include "analysis/wait-kinds.h"
 #include "base/cleanup.h"
 #include "record/managed-lines.h"
@@ -311,6 +312,8 @@ int dw_finish(const struct dw_finish_options *options, struct dw_error *err)
 	if (!rc)
 		rc = dw_complete_wait_kinds(&p);
 	if (!rc)
+		rc = dw_fit_slow_calls(&p);
+	if (!rc)
 		rc = choose_code(&p);
 	if (!rc)
 		rc = count_and_write(&p, options, err);
@@ -334,6 +337,8 @@ int dw_open_profile(const char *path, const struct dw_session_range *range, stru
 
 	if (!rc && !info.finished)
 		rc = name_profile(p, &options, err);
+	if (!rc && (!range || (!range->from_ns && !range->to_ns)) && dw_fit_slow_calls(p))
+		rc = dw_error_set(err, -ENOMEM, "out of memory");
 	return rc ? rc : complete_waits(p, err);
 }
 

@@ -203,3 +203,29 @@ def test_slowest_calls_of_chosen_functions(context):
     record_single_calls(context)
     rows = context.report("slowest", "rest")["rows"]
     require(rows and rows[0]["blocking_call_time"] >= 8 * MS, f"rest: {rows}")
+
+
+MANY = r"""
+#include <stdio.h>
+static volatile int sum;
+__attribute__((noipa)) void leaf(int n) { for (int i = 0; i < 3; i++) sum += i ^ n; }
+__attribute__((noipa)) void branch(int n) { leaf(n); leaf(n + 1); leaf(n + 2); }
+__attribute__((noipa)) void trunk(void) { for (int i = 0; i < 300000; i++) branch(i); }
+int main(void) { trunk(); return puts("done") < 0; }
+"""
+
+
+def test_one_call_is_its_function(context):
+    """What a call took, and a function that was called once, is the same time."""
+    with open(context.path("many.c"), "w") as f:
+        f.write(MANY)
+    context.make("gcc", "-O1", "-o", context.path("many"), context.path("many.c"))
+    context.instrument("--all-functions", "--", context.path("many"))
+    functions = context.report("functions")
+    calls = context.report("slowest")
+    for name in "main", "trunk":
+        row, call = row_of(functions, name), row_of(calls, name)
+        expect(row["number_of_calls"], 1, f"calls of {name}")
+        for key in ("elapsed_inclusive_time", "elapsed_exclusive_time", "application_inclusive_time",
+                    "application_exclusive_time"):
+            expect(call[key], row[key], f"{key} of {name}")
