@@ -205,15 +205,15 @@ dw_put_fitted_fn *dw_table_fitting(const struct dw_format_job *job, const struct
 	if (column == DWELL_COLUMN_SOURCE_FILE || column == DWELL_COLUMN_MODULE_PATH)
 		return dw_path_put_fitted;
 	if (column == DWELL_COLUMN_ROOT || column == DWELL_COLUMN_CALL_PATH ||
-	    (is_own && dw_functions_get(all, row->function)))
+	    column == DWELL_COLUMN_DEEPEST_CALL || (is_own && dw_functions_get(all, row->function)))
 		return put_function;
 	return dw_text_put_fitted;
 }
 
 #define LEFT_OUT_FIRST                                                                          \
 	DWELL_COLUMN_AI_PCT, DWELL_COLUMN_AE_PCT, DWELL_COLUMN_AI, DWELL_COLUMN_EI_PCT,         \
-		DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_THREAD_NAME, DWELL_COLUMN_SWITCHED,      \
-		DWELL_COLUMN_CALLEES, DWELL_COLUMN_ALLOCS_INCLUSIVE,                            \
+		DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_THREAD_NAME, DWELL_COLUMN_CALL_PATH,     \
+		DWELL_COLUMN_GC_TYPE, DWELL_COLUMN_CALLEES, DWELL_COLUMN_ALLOCS_INCLUSIVE,      \
 		DWELL_COLUMN_ALLOCS_EXCLUSIVE, DWELL_COLUMN_BYTES_ALIVE, DWELL_COLUMN_PROMOTED, \
 		DWELL_COLUMN_AT_MOST, DWELL_COLUMN_EE_PCT
 

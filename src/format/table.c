@@ -25,10 +25,11 @@ enum {
 
 struct layout {
 	size_t width[DWELL_COLUMNS_N];
-	bool cut;	 /* names are made to fit */
-	bool has_bounds; /* a row is too short to be told */
-	size_t blanks;	 /* between what stands in the row so far and what comes next, if anything
-			    does */
+	bool cut;		       /* names are made to fit */
+	bool is_zero[DWELL_COLUMNS_N]; /* numbers: there is nothing else */
+	bool has_bounds;	       /* a row is too short to be told */
+	size_t blanks; /* between what stands in the row so far and what comes next, if anything
+			  does */
 	struct dw_buf scratch;
 	struct dw_table_words words; /* of the cell at hand */
 };
@@ -136,6 +137,8 @@ static void measure(const struct dw_format_job *job, struct layout *l)
 			list_open(job, l, open);
 	l->has_bounds = largest[DWELL_COLUMN_AT_MOST].kind;
 	for (const enum dw_column *c = job->columns; *c; c++) {
+		l->is_zero[*c] =
+			!dw_table_is_text(*c) && !largest[*c].number && largest[*c].percent <= 0;
 		dw_buf_clear(&l->words.text);
 		dw_table_fit_unit(job, *c, &largest[*c], &l->words);
 		dw_table_put_number(job, *c, &largest[*c], &l->words);
@@ -170,20 +173,24 @@ static size_t narrowest(const struct layout *l, const enum dw_column *columns)
 	return total;
 }
 
-/* The last number but addresses and what rows are sorted by, else the last name but the first;
- * DWELL_COLUMN_END when there is none. */
-static enum dw_column last_number(const struct dw_format_job *job, const enum dw_column *columns)
+/* The last number that is zero in all rows, else the last one but addresses and what rows are
+ * sorted by, else the last name but the first; DWELL_COLUMN_END when there is none. */
+static enum dw_column last_number(const struct dw_format_job *job, const struct layout *l,
+				  const enum dw_column *columns)
 {
 	enum dw_column number = DWELL_COLUMN_END, name = DWELL_COLUMN_END;
+	enum dw_column zero = DWELL_COLUMN_END;
 	size_t names = 0;
 
 	for (const enum dw_column *c = columns; *c; c++)
 		if (dw_table_is_text(*c))
 			name = names++ ? *c : name;
 		else if (dw_column_info(*c)->kind != DWELL_CELL_ADDRESS &&
-			 *c != dw_view_sorted_by(job->view))
+			 *c != dw_view_sorted_by(job->view)) {
 			number = *c;
-	return number ? number : name;
+			zero = l->is_zero[*c] ? *c : zero;
+		}
+	return zero ? zero : number ? number : name;
 }
 
 /* Leave out columns that a narrow terminal has no room for, those first that say least beside the
@@ -204,7 +211,7 @@ static void leave_out(const struct dw_format_job *job, const struct layout *l,
 				dw_columns_drop(columns, *first);
 				break;
 			}
-	while (narrowest(l, columns) > job->width && (last = last_number(job, columns)))
+	while (narrowest(l, columns) > job->width && (last = last_number(job, l, columns)))
 		dw_columns_drop(columns, last);
 }
 

@@ -630,6 +630,8 @@ void dw_view_cell(const struct dw_view *v, const struct dw_row *row, enum dw_col
 		return set_text(ret, root_name(v));
 	case DWELL_COLUMN_CALL_PATH:
 		return set_text(ret, row->path);
+	case DWELL_COLUMN_DEEPEST_CALL:
+		return set_text(ret, row->deepest ? row->deepest : "");
 	case DWELL_COLUMN_PROCESSES:
 		return set_known(ret, DWELL_CELL_COUNT, row->processes);
 	case DWELL_COLUMN_TYPE:

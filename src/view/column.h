@@ -93,6 +93,7 @@
 	DW_COLUMN_OF_ROW(X, LEVEL, "Level", NULL, NUMBER)                                          \
 	DW_COLUMN_OF_ROW(X, TYPE, "Type", NULL, NUMBER)                                            \
 	DW_COLUMN_OF_ROW(X, CALL_PATH, "Call Path", NULL, TEXT)                                    \
+	DW_COLUMN_OF_ROW(X, DEEPEST_CALL, "Deepest Call", NULL, TEXT)                              \
 	DW_COLUMN_OF_ROW(X, ROOT, "Root Function Name", NULL, TEXT)                                \
 	DW_COLUMN_OF_ROW(X, PROCESSES, "Number of Processes", NULL, COUNT)                         \
 	DW_COLUMN_OF_ROW(X, LINE_BEGIN, "Source Line Begin", "Line", NUMBER)                       \

@@ -9,6 +9,9 @@
 #include "analysis/totals.h"
 #include "view/rows.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 enum { PATH_FRAMES = 24 };
 
 static const char *name_of(const struct dw_profile *p, uint32_t function)
@@ -18,9 +21,81 @@ static const char *name_of(const struct dw_profile *p, uint32_t function)
 	return f ? dw_strings_get(&p->strings, f->name) : "[unknown]";
 }
 
+/* Of each of the slowest calls the one that explains it: index + 1, 0 = none. */
+struct slowest {
+	uint32_t *explained_by, *depth;
+};
+
+static const struct dw_call_slow *slow_at(const struct dw_view *v, size_t i)
+{
+	return &v->request.profile->calls.slow.v[v->request.totals->slow.v[i].slow];
+}
+
+/* Whether @inner, whose path leads over that of @outer, was called by it, and took most of it. */
+static bool explains(const struct dw_call_slow *inner, const struct dw_call_slow *outer)
+{
+	uint64_t lasted = outer->inclusive.elapsed_ns + outer->inclusive.overhead_ns;
+
+	return inner->start_ns >= outer->start_ns && inner->start_ns - outer->start_ns <= lasted &&
+	       inner->inclusive.elapsed_ns <= outer->inclusive.elapsed_ns &&
+	       inner->inclusive.elapsed_ns >= outer->inclusive.elapsed_ns / 2;
+}
+
+/* Let call @i explain those that it was called from. @by_node: the index + 1 of a call by its path.
+ */
+static void explain_callers(const struct dw_view *v, struct slowest *s, const uint32_t *by_node,
+			    uint32_t i)
+{
+	const struct dw_calls *calls = &v->request.profile->calls;
+	const struct dw_call_slow *slow = slow_at(v, i);
+	const struct dw_call_node *node = dw_calls_get(calls, slow->node);
+
+	for (uint32_t up = slow->node, depth = 1; node && node->parent < up; depth++) {
+		uint32_t outer;
+
+		up = node->parent;
+		node = dw_calls_get(calls, up);
+		outer = by_node[up];
+		if (!outer || s->depth[outer - 1] >= depth ||
+		    !explains(slow, slow_at(v, outer - 1)))
+			continue;
+		s->explained_by[outer - 1] = i + 1;
+		s->depth[outer - 1] = depth;
+	}
+}
+
 static int open_slowest(struct dw_view *v)
 {
-	return dw_order_list(v, v->request.totals->slow.n);
+	uint32_t n = (uint32_t)v->request.totals->slow.n;
+	struct slowest *s = v->own = calloc(1, sizeof *s);
+	uint32_t *by_node =
+		calloc(dw_calls_count(&v->request.profile->calls) + 1ul, sizeof *by_node);
+
+	if (s) {
+		s->explained_by = calloc(n + 1ul, sizeof *s->explained_by);
+		s->depth = calloc(n + 1ul, sizeof *s->depth);
+	}
+	if (!s || !by_node || !s->explained_by || !s->depth) {
+		free(by_node);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		by_node[slow_at(v, i)->node] = i + 1;
+	for (uint32_t i = 0; i < n; i++)
+		explain_callers(v, s, by_node, i);
+	free(by_node);
+	return dw_order_list(v, n);
+}
+
+static void release_slowest(struct dw_view *v)
+{
+	struct slowest *s = v->own;
+
+	if (s) {
+		free(s->explained_by);
+		free(s->depth);
+	}
+	free(s);
 }
 
 static const char *callee_name(const struct dw_profile *p, const struct dw_call_node *node)
@@ -56,6 +131,7 @@ static void slow_row(const struct dw_view *v, uint32_t item, struct dw_buf *scra
 	const struct dw_slow_total *t = &v->request.totals->slow.v[item];
 	const struct dw_call_slow *slow = &p->calls.slow.v[t->slow];
 	const struct dw_call_node *node = dw_calls_get(&p->calls, slow->node);
+	const struct slowest *s = v->own;
 
 	dw_row_set_function(v, t->function, ret);
 	ret->process = t->process;
@@ -67,22 +143,26 @@ static void slow_row(const struct dw_view *v, uint32_t item, struct dw_buf *scra
 	dw_buf_clear(scratch);
 	put_callers(p, slow->node, scratch);
 	ret->path = dw_buf_str(scratch);
+	if (s->explained_by[item])
+		ret->deepest = callee_name(
+			p, dw_calls_get(&p->calls, slow_at(v, s->explained_by[item] - 1)->node));
 }
 
-#define SLOWEST_COLUMNS                                                                      \
-	DWELL_COLUMNS_PROCESS, DWELL_COLUMNS_CODE, DWELL_COLUMN_ID, DWELL_COLUMN_BEGIN_TIME, \
-		DWELL_COLUMN_CALL_PATH, DWELL_COLUMN_PROBES_INCLUSIVE, DWELL_COLUMN_EI,      \
-		DWELL_COLUMN_EE, DWELL_COLUMN_AI, DWELL_COLUMN_AE, DWELL_COLUMN_CALLEES,     \
-		DWELL_COLUMN_IO, DWELL_COLUMN_BLOCKING, DWELL_COLUMN_SWITCHED,               \
-		DWELL_COLUMN_BLOCKED_INCLUSIVE, DWELL_COLUMN_BLOCKED_EXCLUSIVE,              \
-		DWELL_COLUMN_SWITCHES, DWELL_COLUMN_IO_CALLS, DWELL_COLUMN_BLOCKING_CALLS
+#define SLOWEST_COLUMNS                                                                           \
+	DWELL_COLUMNS_PROCESS, DWELL_COLUMNS_CODE, DWELL_COLUMN_ID, DWELL_COLUMN_BEGIN_TIME,      \
+		DWELL_COLUMN_DEEPEST_CALL, DWELL_COLUMN_CALL_PATH, DWELL_COLUMN_PROBES_INCLUSIVE, \
+		DWELL_COLUMN_EI, DWELL_COLUMN_EE, DWELL_COLUMN_AI, DWELL_COLUMN_AE,               \
+		DWELL_COLUMN_CALLEES, DWELL_COLUMN_IO, DWELL_COLUMN_BLOCKING,                     \
+		DWELL_COLUMN_SWITCHED, DWELL_COLUMN_BLOCKED_INCLUSIVE,                            \
+		DWELL_COLUMN_BLOCKED_EXCLUSIVE, DWELL_COLUMN_SWITCHES, DWELL_COLUMN_IO_CALLS,     \
+		DWELL_COLUMN_BLOCKING_CALLS
 
 static const enum dw_column slowest_columns[] = {SLOWEST_COLUMNS, DWELL_COLUMN_END};
 static const enum dw_column slowest_defaults[] = {
-	DWELL_COLUMN_EI,	 DWELL_COLUMN_AE,	DWELL_COLUMN_CALLEES,
-	DWELL_COLUMN_IO,	 DWELL_COLUMN_BLOCKING, DWELL_COLUMN_SWITCHED,
-	DWELL_COLUMN_BEGIN_TIME, DWELL_COLUMN_ID,	DWELL_COLUMN_FUNCTION_NAME,
-	DWELL_COLUMN_CALL_PATH,	 DWELL_COLUMN_END};
+	DWELL_COLUMN_EI,	   DWELL_COLUMN_AE,	   DWELL_COLUMN_CALLEES,
+	DWELL_COLUMN_IO,	   DWELL_COLUMN_BLOCKING,  DWELL_COLUMN_SWITCHED,
+	DWELL_COLUMN_BEGIN_TIME,   DWELL_COLUMN_ID,	   DWELL_COLUMN_FUNCTION_NAME,
+	DWELL_COLUMN_DEEPEST_CALL, DWELL_COLUMN_CALL_PATH, DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_slowest = {
 	.name = "slowest",
@@ -95,6 +175,7 @@ const struct dw_view_ops dw_view_slowest = {
 	.function = DWELL_FUNCTION_MAY,
 	.open = open_slowest,
 	.row = slow_row,
+	.release = release_slowest,
 };
 
 static int open_gc(struct dw_view *v)

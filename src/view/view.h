@@ -81,7 +81,8 @@ struct dw_row {
 	uint32_t level;
 	enum dw_row_type type;
 	enum dw_section section;
-	const char *path; /* slowest, gc: names of the callers and of itself */
+	const char *path;    /* slowest, gc: names of the callers and of itself */
+	const char *deepest; /* slowest: name of the call that explains it; NULL = itself */
 	uint64_t begin_ns;
 	const char *chain;		 /* names of folded callees, ready to append; NULL = none */
 	struct dw_measured measured;	 /* everything, borrowed, */

@@ -115,6 +115,7 @@ def test_slowest_calls(context):
     times = [row["elapsed_inclusive_time"] for row in rows]
     expect(times, sorted(times, reverse=True), "order")
     expect([row["call_path"] for row in rows[:2]], ["main", "main > rests"], "slowest of all")
+    expect([row["deepest_call"] for row in rows[:2]], ["rests", None], "what explains them")
     for row in rows:
         parts = sum(row[key] for key in ("application_exclusive_time", "callees_application_time",
                                          "io_time", "blocking_call_time", "switched_away_time"))

@@ -314,6 +314,18 @@ def test_narrow_terminals(context):
                 "\n".join(lines))
 
 
+def test_narrow_terminals_keep_what_tells_most(context):
+    """How long collections took, and what a slow call waited for, before what is zero or said beside it."""
+    maker = os.path.join(context.targets, "../golden/golden-session")
+    for name in "memory", "calls":
+        expect(context.run(maker, name, f"{name}.dwell").returncode, 0, "status of golden-session")
+    gc = on_terminal(context, 80, "report", "memory.dwell", "gc")
+    require(re.match(r"GC +Gen +Begin Time +Pause ", gc[0]), gc[0])
+    slowest = on_terminal(context, 80, "report", "calls.dwell", "slowest")
+    require(re.search(r" I/O +Switched +(.* )?Function Name +Deepest Call$", slowest[0]) and
+            "Blocking" not in slowest[0], slowest)
+
+
 @cases("plain", "calls", "memory")
 def test_no_row_is_wider_than_the_terminal(context, name):
     """Whatever has no room is left out, but what rows are sorted by."""
