@@ -56,6 +56,13 @@ static void conclude(const struct dw_import_result *r)
 	dw_out_init_fd(&out, STDERR_FILENO);
 	if (r->is_cut)
 		dw_out_puts(&out, "dwell: the file ends early; what was before is imported\n");
+	if (r->is_kernel_nameless)
+		dw_out_puts(
+			&out,
+			"dwell: the file does not tell the build-id of its kernel, so the "
+			"kernel's functions have no names:\n"
+			"record without -B (--no-buildid), and what perf writes to a pipe through "
+			"perf inject -b\n");
 	if (r->left_out) {
 		dw_out_puts(&out, "dwell: left out samples of ");
 		dw_text_put(&out, r->left_out);

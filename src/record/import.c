@@ -44,6 +44,15 @@ static void stats_of(const struct dw_collector *c, struct dw_backend_stats *ret)
 	dw_import_stats(c->import, ret);
 }
 
+/* Whether functions of the kernel have samples and can have no names. */
+static bool is_kernel_nameless(const struct dw_profile *p)
+{
+	for (uint32_t id = 1; id <= dw_modules_count(&p->modules); id++)
+		if (dw_modules_get(&p->modules, id)->kind == DWELL_MODULE_KERNEL)
+			return !dw_facts_get_text(&p->facts, "kernel_place");
+	return false;
+}
+
 static int stop(struct dw_collector *c, int rc, struct dw_error *err)
 {
 	struct dw_import_result *result = &c->r->result->import;
@@ -54,6 +63,7 @@ static int stop(struct dw_collector *c, int rc, struct dw_error *err)
 		rc = dw_import_end(c->import);
 	left_out = dw_import_left_out(c->import);
 	result->is_cut = dw_facts_get(&c->r->profile.facts, "import_cut", 0);
+	result->is_kernel_nameless = is_kernel_nameless(&c->r->profile);
 	if (rc || !*left_out)
 		return rc;
 	result->left_out = strdup(left_out);

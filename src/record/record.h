@@ -87,7 +87,8 @@ struct dw_record_options {
 };
 
 struct dw_import_result {
-	bool is_cut;	/* the file ends before its end */
+	bool is_cut;		 /* the file ends before its end */
+	bool is_kernel_nameless; /* it does not say which kernel its samples are of */
 	char *left_out; /* names of events whose samples were not taken, NULL = none. The caller
 			   frees it */
 };

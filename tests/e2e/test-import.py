@@ -224,8 +224,22 @@ def test_kernel_names(context):
         require(rows and all(row["function_name"].startswith("[kernel]+") for row in rows), rows)
     with open(path, "wb") as f:
         f.write(whole)
-    import_file(context, path)
+    expect(import_file(context, path), "", "nothing to say of names")
     got = {row["function_name"]: row["exclusive_samples"]
            for row in context.report("functions")["rows"]}
     most = max(wanted, key=wanted.get)
     expect(got.get(most), wanted[most], f"samples of {most}: {wanted}, {got}")
+
+
+def test_kernel_without_build_id(context):
+    """Which kernel it was nobody can tell, and that is said."""
+    path = context.path("perf.data")
+    words = ("record", "-q", "-e", "cpu-clock", "-F", "997", "-o", path, "--", "dd", "if=/dev/zero",
+             "of=/dev/null", "bs=1M", "count=4000")
+    perf(context, words[0], "-B", "-N", *words[1:])
+    said = import_file(context, path)
+    require("does not tell the build-id of its kernel" in said and "record without -B" in said, said)
+    rows = context.report("functions", "--module", "[[]kernel]")["rows"]
+    require(rows and all(row["function_name"].startswith("[kernel]+") for row in rows), rows)
+    perf(context, *words)
+    expect(import_file(context, path), "", "of a kernel that is told")
