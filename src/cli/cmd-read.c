@@ -80,8 +80,11 @@ static int run(const struct dw_command *self, int argc, char **argv)
 	char **words = copy_words(argc, argv); /* parsing uses them up */
 	int first, number = 0, rc = -ENOTTY, code = dw_command_parse(self, argv, &o, &first);
 
-	if (code < 0 && argc - first != 1)
-		code = dw_command_wrong(self, "takes one session (a FILE.dwell)");
+	if (code < 0 && argc - first > 1)
+		code = dw_command_wrong(self, "takes one session (a FILE.dwell) and no view: "
+					      "dwell report FILE VIEW shows one");
+	else if (code < 0 && argc == first)
+		code = dw_command_wrong(self, "which session? (a FILE.dwell)");
 	if (code < 0 && has_screen()) {
 		dw_large_heap();
 		rc = read_session(&o, argv[first], &number, &err);

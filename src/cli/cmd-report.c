@@ -456,6 +456,18 @@ static int find_function(const struct dw_profile *p, const char *text, uint32_t 
 	return rc;
 }
 
+/* The session has nothing that @view shows. */
+static int unsuited_view(const struct dw_view_ops *view, struct dw_error *err)
+{
+	if (view->needs == DWELL_MEASURE_BLOCKED)
+		return dw_misuse(err,
+				 "the view %s needs a session with waits: dwell sample --off-cpu "
+				 "and dwell instrument record them",
+				 view->name);
+	return dw_misuse(err, "the view %s is for sessions of %s", view->name,
+			 view->needs == DWELL_MEASURE_CALLS ? "dwell instrument" : "dwell memory");
+}
+
 /* Find what columns, filters and function names mean in @p, then show. */
 static int resolve_and_show(struct report *r, struct dw_profile *p, struct dw_error *err)
 {
@@ -464,9 +476,7 @@ static int resolve_and_show(struct report *r, struct dw_profile *p, struct dw_er
 	int rc;
 
 	if (!find_columns(r, p))
-		return dw_misuse(err, "the view %s is for sessions of %s", r->view->name,
-				 r->view->needs == DWELL_MEASURE_CALLS ? "dwell instrument"
-								       : "dwell memory");
+		return unsuited_view(r->view, err);
 	if (o->intervals && !dw_profile_has_calls(p))
 		return dw_misuse(err, "--intervals is for sessions of dwell instrument");
 	if (o->order && !dw_profile_has_calls(p))

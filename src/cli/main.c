@@ -12,6 +12,7 @@
 #include "base/suggest.h"
 #include "cli/command.h"
 #include "format/text.h"
+#include "view/view.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -62,7 +63,10 @@ static int unknown_command(const char *name)
 		dw_suggestion_offer(&nearest, (*c)->name);
 	dw_suggestion_offer(&nearest, "help");
 	dw_suggestion_offer(&nearest, "version");
-	dw_suggestion_put(&nearest, "dwell ", &hint);
+	if (dw_view_find(name))
+		dw_buf_printf(&hint, ", which is a view: dwell report FILE %s", name);
+	else
+		dw_suggestion_put(&nearest, "dwell ", &hint);
 	dw_out_printf(&out, "'%s; there is", dw_buf_str(&hint));
 	for (const struct dw_command *const *c = commands; *c; c++)
 		dw_out_printf(&out, " %s,", (*c)->name);

@@ -74,6 +74,10 @@ def test_commands(context):
     require(" doctor, help, version\n" in text, text)
     expect_said(context, "unknown command 'xyz'; there is", 2, "xyz")
     expect_said(context, "(did you mean dwell sample?)", 2, "help", "ssample")
+    expect_said(context, "unknown command 'functions', which is a view: dwell report FILE functions; there is", 2,
+                "functions", "run.dwell")
+    expect_said(context, "no view: dwell report FILE VIEW shows one", 2, "run.dwell", "functions")
+    expect_said(context, "which session?", 2, "read")
 
 
 def test_version(context):

@@ -254,3 +254,6 @@ def test_without_waits(context):
     report = context.report("functions")
     require("inclusive_blocked_time" not in report["session"], "a fact")
     require(all("inclusive_blocked_time" not in row for row in report["rows"]), "columns")
+    done = context.run(context.dwell, "report", "run.dwell", "waits")
+    expect(done.returncode, 2, "status of the view waits")
+    require("dwell sample --off-cpu and dwell instrument record them" in done.stderr, done.stderr)
