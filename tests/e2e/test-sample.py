@@ -377,3 +377,54 @@ def test_just_my_code(context):
             f"functions of others: {theirs}")
     text = context.run(context.dwell, "report", "run.dwell", "functions").stdout
     require("--all-code" in text and "_start" not in text, text)
+
+
+TITLES = r"""
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static void work(char *title, size_t room, const char *text)
+{
+	volatile long sum = 0;
+	clock_t end = clock() + CLOCKS_PER_SEC * 3 / 10;
+
+	memset(title, 0, room);
+	snprintf(title, room, "%s", text);
+	while (clock() < end)
+		sum++;
+}
+
+int main(int argc, char **argv)
+{
+	size_t room = 0;
+
+	for (char **at = argv; at < argv + argc; at++)
+		room += strlen(*at) + 1;
+	for (char **at = environ; *at; at++)
+		room += strlen(*at) + 1;
+	for (int i = 0; i < 2; i++)
+		if (!fork()) {
+			work(argv[0], room, i ? "shop: clerk" : "shop: cook");
+			_exit(0);
+		}
+	work(argv[0], room, "shop: master /etc/shop.conf");
+	while (wait(NULL) > 0)
+		;
+}
+"""
+
+
+@cases("auto", "in-process")
+def test_titles(context, sampler):
+    """Processes that were forked and call themselves something else are called so."""
+    with open(context.path("titles.c"), "w") as f:
+        f.write(TITLES)
+    context.make("gcc", "-O1", "-o", context.path("titles"), context.path("titles.c"))
+    context.sample("--sampler", sampler, context.path("titles"))
+    expect(sorted(row["command"] for row in context.report("processes")["rows"]),
+           ["shop: clerk", "shop: cook", "shop: master /etc/shop.conf"], "titles")

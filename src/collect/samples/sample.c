@@ -426,12 +426,14 @@ static int find_thread(struct dw_sample_unwinder *s, const struct dw_perf_record
 		       struct dw_tracked_thread **ret)
 {
 	struct dw_tracked_thread *th = dw_track_find(s->track, r->tid);
+	int rc;
 
 	if (th && th->ended && th->process->pid == r->pid && r->sample.kernel_n) {
 		*ret = th;
 		return 0;
 	}
-	return dw_track_thread(s->track, r->pid, r->tid, r->time_ns, ret);
+	rc = dw_track_thread(s->track, r->pid, r->tid, r->time_ns, ret);
+	return rc ? rc : dw_track_title(s->track, (*ret)->process, r->time_ns);
 }
 
 /* What was taken beside samples. */

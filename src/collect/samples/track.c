@@ -15,6 +15,9 @@
 
 #include <errno.h>
 
+/* When a process's command line is read again: after its birth, and while it has samples. */
+enum { TITLE_FIRST_NS = 10000000, TITLE_AGAIN_NS = 1000000000 };
+
 uint64_t dw_track_time(const struct dw_track *t, uint64_t time_ns)
 {
 	return time_ns > t->start_ns ? time_ns - t->start_ns : 0;
@@ -214,6 +217,14 @@ static int note_command(struct dw_track *t, struct dw_tracked_process *p)
 							   dw_buf_str(&line));
 }
 
+int dw_track_title(struct dw_track *t, struct dw_tracked_process *p, uint64_t time_ns)
+{
+	if (time_ns < p->title_at_ns)
+		return 0;
+	p->title_at_ns = time_ns + TITLE_AGAIN_NS;
+	return note_command(t, p);
+}
+
 /* A process that no record announced: the command itself, or one whose fork was lost. */
 static int discover_process(struct dw_track *t, struct dw_tracked_process *p, uint64_t time_ns)
 {
@@ -394,6 +405,7 @@ static int take_fork(struct dw_track *t, const struct dw_perf_record *r)
 			return rc;
 		p->owner = parent->process->owner;
 		p->anon = parent->process->anon;
+		p->title_at_ns = r->time_ns + TITLE_FIRST_NS;
 	}
 	rc = thread_slot(t, r->tid, &th);
 	return rc ? rc : begin_thread(t, th, p, r->time_ns);
@@ -494,8 +506,10 @@ int dw_track_record(struct dw_track *t, const struct dw_perf_record *r)
 void dw_track_cpu_times(struct dw_track *t)
 {
 	dw_vec_each(p, &t->processes) {
-		if (!(*p)->ended)
-			read_cpu_time(t, *p);
+		if ((*p)->ended)
+			continue;
+		read_cpu_time(t, *p);
+		(void)note_command(t, *p); /* without memory it keeps the one before */
 	}
 }
 

@@ -39,6 +39,7 @@ struct dw_tracked_process {
 	uint32_t anon;	     /* module id of its code without a file, 0 = none */
 	bool ended;
 	bool command_due;	 /* it has executed something that could not be read yet */
+	uint64_t title_at_ns;	 /* not before this time is its command line read again */
 	uint64_t user_before_ns; /* CPU time that it had used when the recording came to it */
 	uint64_t kernel_before_ns;
 	uint64_t user_samples, kernel_samples; /* kept */
@@ -114,7 +115,12 @@ int dw_track_mappings(struct dw_track *t, struct dw_tracked_process *p, const st
  * 0 or -ENOMEM. */
 int dw_track_registry(struct dw_track *t, struct dw_tracked_process *p);
 
-/* Read the CPU times of all processes that still exist into the profile. */
+/* Look again at what @p, which has a sample of @time_ns, calls itself: servers put what they do
+ * into their command line (setproctitle()), those that were forked before their first work. At most
+ * once a second. 0 or -ENOMEM. */
+int dw_track_title(struct dw_track *t, struct dw_tracked_process *p, uint64_t time_ns);
+
+/* Read the CPU times of all processes that still exist into the profile, and their titles. */
 void dw_track_cpu_times(struct dw_track *t);
 
 /* The profile's time for @time_ns of CLOCK_MONOTONIC. */
