@@ -4,15 +4,18 @@
 #include "format/format.h"
 #include "format/shorten.h"
 #include "format/text.h"
+#include "format/wrap.h"
 #include "view/notes.h"
 
 enum {
 	WIDTH_DEFAULT = 80,
 	WIDTH_MIN = 40,
 	WIDTH_MAX = 120,
-	NAME_MIN = 16,	    /* columns of a name, in whatever is left of its line */
+	NAME_MIN = 14,	    /* columns of a name, in whatever is left of its line */
 	SHARE_COLUMNS = 12, /* "  12.34 % ", and a blank behind the bar */
 	TIME_COLUMNS = 10,  /* "  123.4 ms" */
+	INDENT = 2,	    /* of a sentence, */
+	INDENT_MORE = 4,    /* and of what it has no room for in its line */
 	INDENT_MAX = 24,
 	BAR_COLUMNS = 10,
 };
@@ -48,6 +51,12 @@ static void put_bold(struct printer *p, const char *text, size_t columns)
 	dw_out_puts(p->out, p->job->colour ? "\033[0m\n" : "\n");
 }
 
+/* A sentence behind @used columns, which goes on behind @indent blanks where a terminal ends. */
+static void put_sentence(struct printer *p, const char *text, size_t used, size_t indent)
+{
+	dw_text_put_wrapped(p->out, text, used, indent, p->job->width ? p->width : 0);
+}
+
 /* The share with a bar, of which the part that is not the program's is lighter. */
 static void put_share(struct printer *p, const struct dw_note *note)
 {
@@ -66,9 +75,6 @@ static void put_ranked(struct printer *p, const struct dw_note *note)
 {
 	size_t n = p->says.buf.len, behind = n ? n + 4 : 0;
 
-	/* Of calls the line is one column longer, and as long without anything in parentheses. */
-	if (dw_profile_has_calls(p->job->view->request.profile))
-		behind = n + 3;
 	put_share(p, note);
 	put_name(p, note, SHARE_COLUMNS + p->bar + behind);
 	dw_out_printf(p->out, n ? "  (%s)\n" : "\n", dw_buf_str(&p->says.buf));
@@ -110,10 +116,10 @@ static void put_line(struct printer *p, const struct dw_note *note)
 		return put_bold(p, note->name[0] ? note->name[0] : path ? path : "", p->width);
 	case DWELL_NOTE_HEADING:
 		dw_out_puts(p->out, "\n");
-		return put_bold(p, says, SIZE_MAX);
+		return put_bold(p, says, p->job->width ? p->width : SIZE_MAX);
 	case DWELL_NOTE_SHARE:
 		put_share(p, note);
-		return dw_out_printf(p->out, "%s\n", says);
+		return put_sentence(p, says, SHARE_COLUMNS + p->bar, SHARE_COLUMNS + p->bar);
 	case DWELL_NOTE_PATH:
 		return put_path_row(p, note);
 	case DWELL_NOTE_GAP:
@@ -124,11 +130,11 @@ static void put_line(struct printer *p, const struct dw_note *note)
 	case DWELL_NOTE_SLOWEST:
 		return put_slowest(p, note);
 	case DWELL_NOTE_NEXT:
-		if (path)
-			dw_out_printf(p->out, "\n%s\n", says);
-		return;
+		dw_out_puts(p->out, path ? "\n" : "");
+		return path ? put_sentence(p, says, 0, INDENT_MORE) : (void)0;
 	default:
-		dw_out_printf(p->out, note->kind == DWELL_NOTE_APART ? "\n  %s\n" : "  %s\n", says);
+		dw_out_puts(p->out, note->kind == DWELL_NOTE_APART ? "\n  " : "  ");
+		put_sentence(p, says, INDENT, INDENT_MORE);
 	}
 }
 

@@ -10,6 +10,7 @@
 #include "format/format.h"
 #include "format/table-cell.h"
 #include "format/text.h"
+#include "format/wrap.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -384,6 +385,18 @@ static void write_footers(const struct dw_format_job *job, const struct layout *
 				 "probes only, and one OS event drops all of it)\n");
 }
 
+/* The same in lines that the terminal has room for. */
+static void put_footers(const struct dw_format_job *job, const struct layout *l, struct dw_out *out)
+{
+	struct dw_out all;
+
+	dw_out_init_buffer(&all);
+	write_footers(job, l, &all);
+	if (all.buf.len)
+		dw_text_put_wrapped(out, dw_buf_str(&all.buf), 0, 1, job->width);
+	dw_out_close(&all);
+}
+
 static void write_table(const struct dw_format_job *asked, struct dw_out *out)
 {
 	enum dw_column columns[DWELL_COLUMNS_N] = {DWELL_COLUMN_END};
@@ -405,7 +418,7 @@ static void write_table(const struct dw_format_job *asked, struct dw_out *out)
 	write_header(job, &l, out);
 	for (size_t i = 0; i < dw_format_rows(job) && !out->failed; i++)
 		write_row(job, i, &l, out);
-	write_footers(job, &l, out);
+	put_footers(job, &l, out);
 	if (job->view->ops->tells_all)
 		dw_details_write(job, out);
 	dw_buf_release(&l.scratch);

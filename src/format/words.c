@@ -1,11 +1,15 @@
 /* Notes in words: a sentence of the summary with its numbers and names in their places. */
 #include "base/cleanup.h"
 #include "format/format.h"
+#include "format/shorten.h"
+#include "format/text.h"
 #include "view/notes.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { FUNCTION_COLUMNS = 40 }; /* of a name in a sentence */
 
 typedef void put_text_fn(struct dw_out *out, const char *text);
 
@@ -94,6 +98,18 @@ static void put_list(struct dw_out *out, const char *list, bool options, put_tex
 	}
 }
 
+/* A function in a sentence: "read()", but "prog+0x1200", and of a long name what tells most. */
+static void put_function(struct dw_out *out, const char *name, put_text_fn *put_text)
+{
+	struct dw_out fitted;
+
+	dw_out_init_buffer(&fitted);
+	dw_function_name_put_fitted(&fitted, name, FUNCTION_COLUMNS);
+	put_text(out, dw_text_columns(name) > FUNCTION_COLUMNS ? dw_buf_str(&fitted.buf) : name);
+	dw_out_puts(out, strchr(name, '(') || strstr(name, "+0x") ? "" : "()");
+	dw_out_close(&fitted);
+}
+
 /* Fill the place "INDEX TYPE NOUN" of @len bytes. */
 static void put_place(const struct dw_format_job *job, const struct dw_note *note,
 		      const char *place, size_t len, put_text_fn *put_text, struct dw_out *out)
@@ -117,8 +133,7 @@ static void put_place(const struct dw_format_job *job, const struct dw_note *not
 	case 's':
 		return put_text(out, name);
 	case 'f':
-		put_text(out, name);
-		return dw_out_puts(out, strchr(name, '(') ? "" : "()");
+		return put_function(out, name, put_text);
 	case 'l':
 		return put_list(out, name, false, put_text);
 	case 'o':

@@ -318,6 +318,28 @@ def test_narrow_terminals(context):
                 "\n".join(lines))
 
 
+def test_sentences_fit_the_terminal(context):
+    """What a summary says goes on in the next line, and long names are shortened in it, too."""
+    source = context.path("wait.cc")
+    with open(source, "w") as f:
+        f.write("#include <map>\n#include <string>\n#include <unistd.h>\ntemplate <class T> struct Patience {\n"
+                "\t__attribute__((noinline)) void wait_for_a_long_while(T t)\n"
+                "\t{ for (int i = 0; i < 20; i++) usleep(5000 + (unsigned)t.size()); }\n};\n"
+                "int main() { Patience<std::map<std::string, std::map<std::string, int>>> p; "
+                "p.wait_for_a_long_while({}); }\n")
+    context.make("g++", "-O1", "-o", context.path("wait"), source)
+    context.instrument(context.path("wait"))
+    whole = " ".join(" ".join(on_terminal(context, 120, "report", "run.dwell")).split())
+    for width in 80, 60:
+        lines = on_terminal(context, width, "report", "run.dwell")
+        expect([line for line in lines if len(line) > width and not re.match(r" +[\d.]+ %  ", line)], [], f"wider than {width}")
+        text = " ".join(" ".join(lines).split())
+        require("most in Patience<…>::wait_for_a_long_while" in text, text)
+        for sentence in "Where code waits for memory, probes shift shares: some waits get longer, others hide.", \
+                "of which only calls from outside have probes", "--waits=all has it)":
+            expect(sentence in text, sentence in whole, f"{sentence} in {text}")
+
+
 def test_narrow_terminals_keep_what_tells_most(context):
     """How long collections took, and what a slow call waited for, before what is zero or said beside it."""
     maker = os.path.join(context.targets, "../golden/golden-session")
