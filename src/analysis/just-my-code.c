@@ -34,6 +34,7 @@ enum path_class {
 	NEUTRAL, /* no code: a thread's beginning, a cut, what no memory was left for */
 	MINE,
 	SYSTEM,
+	KERNEL,	   /* of the system's */
 	STATEMENT, /* of its parent's function */
 };
 
@@ -141,8 +142,13 @@ static uint8_t *classify_frames(const struct dw_profile *p, const uint8_t *is_sy
 
 		if (f->kind != DWELL_FRAME_CODE)
 			continue;
-		class_of[id] =
-			is_system[f->module] || !strcmp(name_at(p, id), "_start") ? SYSTEM : MINE;
+		if (is_system[f->module] &&
+		    dw_modules_get(&p->modules, f->module)->kind == DWELL_MODULE_KERNEL)
+			class_of[id] = KERNEL;
+		else if (is_system[f->module] || !strcmp(name_at(p, id), "_start"))
+			class_of[id] = SYSTEM;
+		else
+			class_of[id] = MINE;
 	}
 	if (class_of)
 		find_starts(p, class_of);
@@ -207,6 +213,14 @@ static void keep(struct paths *t, uint32_t id)
 	t->values[id] = t->below[id] = id;
 }
 
+/* Whether @id is what the kernel does for the system's code, which nobody's own code called. */
+static bool is_below_a_call(const struct paths *t, uint32_t id)
+{
+	uint32_t parent = t->parent[id];
+
+	return t->class_of[id] == KERNEL && (t->class_of[parent] == SYSTEM || is_folded(t, parent));
+}
+
 static void decide_system(struct paths *t, uint32_t id)
 {
 	uint32_t parent = t->parent[id];
@@ -215,7 +229,7 @@ static void decide_system(struct paths *t, uint32_t id)
 
 	if ((t->rule->keeps_callers && calls_mine) || (t->rule->keeps_callees && called_by_mine)) {
 		keep(t, id);
-	} else if (t->facts[parent] & HAS_MINE) {
+	} else if (t->facts[parent] & HAS_MINE || is_below_a_call(t, id)) {
 		fold_away(t, id);
 	} else { /* it stays for itself, but is not above the user's code */
 		t->values[id] = t->led_by[id] = id;
@@ -231,7 +245,7 @@ static void decide(struct paths *t, uint32_t id)
 	if (t->facts[parent] & STAYS || (t->class_of[id] == NEUTRAL && t->facts[id] & STAYS)) {
 		t->facts[id] |= t->facts[parent] | STAYS;
 		t->values[id] = t->below[id] = t->led_by[id] = id;
-	} else if (t->class_of[id] == SYSTEM) {
+	} else if (t->class_of[id] == SYSTEM || t->class_of[id] == KERNEL) {
 		decide_system(t, id);
 	} else if (t->class_of[id] == STATEMENT) {
 		t->facts[id] |= t->facts[parent];

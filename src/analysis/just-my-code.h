@@ -7,7 +7,7 @@
  * for the user's becomes part of the function that the user's code called, or of the caller itself.
  * What leads to the user's code is left out. A stack without any code of the user's stays whole,
  * since there is nothing else to tell, but begins at a function of the system's that is kept as a
- * caller.
+ * caller, and ends where it calls the kernel.
  */
 #pragma once
 

@@ -18,7 +18,7 @@ struct world {
 	struct dw_profile p;
 	uint32_t thread;
 	uint32_t mine[MINE], systems[SYSTEMS]; /* frames */
-	uint32_t start, cut;		       /* frames */
+	uint32_t start, cut, kernel[2];	       /* frames */
 };
 
 static void begin(struct world *w)
@@ -27,11 +27,14 @@ static void begin(struct world *w)
 	static const char *const systems[SYSTEMS] = {"qsort", "malloc", "brk", "run",
 						     "__libc_start_main_impl"};
 	struct dw_profile *p = &w->p;
-	uint32_t prog, libc;
+	static const char *const kernel[] = {"futex", "schedule"};
+	uint32_t prog, libc, the_kernel;
 
 	*w = (struct world){0};
 	prog = mk_module(p, "prog");
 	libc = mk_module(p, "libc.so.6");
+	the_kernel = mk_module(p, "[kernel]");
+	dw_modules_get(&p->modules, the_kernel)->kind = DWELL_MODULE_KERNEL;
 	w->thread = mk_process(p, 7, "prog");
 	for (uint32_t i = 0; i < MINE; i++)
 		w->mine[i] =
@@ -39,6 +42,9 @@ static void begin(struct world *w)
 	for (uint32_t i = 0; i < SYSTEMS; i++)
 		w->systems[i] =
 			mk_plain_frame(p, mk_function(p, libc, systems[i], "c.c", i + 1), 0, i + 1);
+	for (uint32_t i = 0; i < 2; i++)
+		w->kernel[i] = mk_plain_frame(
+			p, mk_function(p, the_kernel, kernel[i], "k.c", i + 1), 0, i + 1);
 	w->start = mk_plain_frame(p, mk_function(p, prog, "_start", "a.c", 9), 0, 9);
 	w->cut = mk_cut(p);
 }
@@ -127,6 +133,19 @@ TEST(stacks_under_each_rule)
 	CHECK_STR(fold("_start run brk", &strict), "_start run brk");
 	CHECK_STR(fold("cut run brk", &strict), "cut run brk");
 	CHECK_STR(fold("cut", &strict), "cut");
+}
+
+/* What the kernel does in a call is nobody's question, whoever called. */
+TEST(the_kernel_below_a_call_is_the_calls)
+{
+	CHECK_STR(fold("run brk futex schedule", &strict), "run brk");
+	CHECK_STR(fold("run brk futex schedule", &callees), "run brk");
+	CHECK_STR(fold("run brk futex schedule", &callers), "run brk");
+	CHECK_STR(fold("main brk futex schedule", &callees), "main brk");
+	/* A page fault; threads of the kernel's; what was not read on. */
+	CHECK_STR(fold("main futex schedule", &callees), "main futex");
+	CHECK_STR(fold("futex schedule", &callees), "futex schedule");
+	CHECK_STR(fold("cut futex schedule", &callees), "cut futex schedule");
 }
 
 /* Who asks for a function wants to see what is in it. */
