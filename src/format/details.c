@@ -15,6 +15,7 @@ enum {
 	VALUE_COLUMNS = 11,
 	PAIR_COLUMNS = INDENT + TITLE_COLUMNS + VALUE_COLUMNS,
 	WIDTH_DEFAULT = 3 * PAIR_COLUMNS,
+	BLOCKS_MAX = 8, /* of rows that are split; they begin with those that have most */
 };
 
 static bool is_shown(const struct dw_format_job *job, enum dw_column column)
@@ -132,6 +133,7 @@ void dw_details_write(const struct dw_format_job *job, struct dw_out *out)
 {
 	enum dw_column columns[DWELL_COLUMNS_N];
 	dw_auto(dw_buf) scratch = DW_BUF_INIT;
+	size_t blocks = 0;
 
 	dw_view_columns(job->view->ops, job->view->request.profile, job->view->request.totals->by,
 			false, columns);
@@ -139,9 +141,14 @@ void dw_details_write(const struct dw_format_job *job, struct dw_out *out)
 		struct dw_row row;
 
 		dw_view_row(job->view, i, &scratch, &row);
-		if (row.type != DWELL_ROW_CURRENT)
+		if (row.type != DWELL_ROW_CURRENT || blocks++ >= BLOCKS_MAX)
 			continue;
 		write_place(job, &row, out);
 		write_row(job, &row, columns, out);
 	}
+	if (blocks > BLOCKS_MAX)
+		dw_out_printf(out,
+			      "\n(all measures of %zu more: --process and --thread choose, CSV and "
+			      "JSON have all)\n",
+			      blocks - BLOCKS_MAX);
 }

@@ -8,6 +8,7 @@
 #include "view/rows.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 struct member {
 	uint32_t lane;
@@ -68,6 +69,45 @@ static int sort_blocks(struct dw_view *v, const struct callers *c)
 	return rc;
 }
 
+/* Append to @items the block of the lane that member @at is of. Returns how many there are then. */
+static size_t put_block(const struct dw_view *v, const struct callers *c, size_t at,
+			uint32_t *items, size_t n)
+{
+	const struct member *m = c->members.v;
+	uint32_t lane = m[at].lane;
+
+	while (at && m[at - 1].lane == lane)
+		at--;
+	for (; at < c->members.n && m[at].lane == lane; at++)
+		items[n++] = v->items[at];
+	return n;
+}
+
+/* Put blocks in the order of what the function itself has in each. */
+static int order_blocks(struct dw_view *v, const struct callers *c)
+{
+	uint32_t *currents = calloc(v->n + 1, sizeof *currents);
+	uint32_t *items = calloc(v->n + 1, sizeof *items);
+	size_t blocks = 0, n = 0;
+	int rc = currents && items ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < v->n && !rc; i++)
+		if (c->members.v[i].type == DWELL_ROW_CURRENT)
+			currents[blocks++] = i;
+	if (!rc)
+		rc = dw_order_items(v, currents, blocks);
+	for (size_t i = 0; i < blocks && !rc; i++)
+		n = put_block(v, c, currents[i], items, n);
+	free(currents);
+	if (rc) {
+		free(items);
+		return rc;
+	}
+	free(v->items);
+	v->items = items;
+	return 0;
+}
+
 static int open_callers(struct dw_view *v)
 {
 	struct callers *c = v->own = calloc(1, sizeof *c);
@@ -77,7 +117,9 @@ static int open_callers(struct dw_view *v)
 	dw_vec_each(total, &v->request.totals->functions)
 		if (total->function == v->request.function && add_lane(c, v, total))
 			return -ENOMEM;
-	return dw_order_all(v, c->members.n) ? -ENOMEM : sort_blocks(v, c);
+	if (dw_order_all(v, c->members.n) || sort_blocks(v, c))
+		return -ENOMEM;
+	return order_blocks(v, c);
 }
 
 static void caller_row(const struct dw_view *v, uint32_t item, struct dw_buf *scratch,

@@ -3,6 +3,7 @@
  * it called. The rows are those of the callers view, and of the lines view of the function.
  */
 #include "analysis/totals.h"
+#include "base/map.h"
 #include "view/view.h"
 
 #include <errno.h>
@@ -14,19 +15,36 @@ struct details {
 	struct dw_view callers, lines;
 };
 
-/* Append the lines of the lane that @current is of: those from *@at on, which moves behind them, as
- * lanes come in the same order. */
-static void add_lines(struct dw_view *v, const struct details *d, const struct dw_row *current,
-		      size_t *at, struct dw_buf *scratch)
+/* What tells the lane of @row from the others of one split. */
+static uint32_t lane_of(const struct dw_row *row)
 {
-	for (; *at < d->lines.n; (*at)++) {
+	return row->command ? row->command : row->thread ? row->thread : row->process;
+}
+
+/* Where the lines of each lane begin: index + 1. Those of a lane stand together. */
+static int find_lines(const struct details *d, struct dw_map *ret, struct dw_buf *scratch)
+{
+	struct dw_row row;
+	int rc = 0;
+
+	for (size_t i = d->lines.n; i-- && !rc;) {
+		dw_view_row(&d->lines, i, scratch, &row);
+		rc = dw_map_put(ret, lane_of(&row), (uint32_t)i + 1);
+	}
+	return rc;
+}
+
+/* Append the lines of the lane @lane, which begin at @at - 1 if there are some. */
+static void add_lines(struct dw_view *v, const struct details *d, uint32_t lane, size_t at,
+		      struct dw_buf *scratch)
+{
+	for (; at && at <= d->lines.n; at++) {
 		struct dw_row row;
 
-		dw_view_row(&d->lines, *at, scratch, &row);
-		if (row.process != current->process || row.thread != current->thread ||
-		    row.command != current->command)
+		dw_view_row(&d->lines, at - 1, scratch, &row);
+		if (lane_of(&row) != lane)
 			return;
-		v->items[v->n++] = (uint32_t)*at | IS_LINE;
+		v->items[v->n++] = (uint32_t)(at - 1) | IS_LINE;
 	}
 }
 
@@ -34,7 +52,8 @@ static int open_details(struct dw_view *v)
 {
 	struct details *d = v->own = calloc(1, sizeof *d);
 	struct dw_buf scratch = DW_BUF_INIT;
-	size_t lines = 0;
+	struct dw_map lines = {0};
+	int rc;
 
 	if (!d || dw_view_open(&d->callers, &dw_view_callers, &v->request) ||
 	    dw_view_open(&d->lines, &dw_view_source_annotated, &v->request))
@@ -42,16 +61,18 @@ static int open_details(struct dw_view *v)
 	v->items = calloc(d->callers.n + d->lines.n + 1, sizeof *v->items);
 	if (!v->items)
 		return -ENOMEM;
-	for (size_t i = 0; i < d->callers.n; i++) {
+	rc = find_lines(d, &lines, &scratch);
+	for (size_t i = 0; i < d->callers.n && !rc; i++) {
 		struct dw_row row;
 
 		v->items[v->n++] = (uint32_t)i;
 		dw_view_row(&d->callers, i, &scratch, &row);
 		if (row.type == DWELL_ROW_CURRENT)
-			add_lines(v, d, &row, &lines, &scratch);
+			add_lines(v, d, lane_of(&row), dw_map_get(&lines, lane_of(&row)), &scratch);
 	}
+	dw_map_release(&lines);
 	dw_buf_release(&scratch);
-	return 0;
+	return rc;
 }
 
 static void details_row(const struct dw_view *v, uint32_t item, struct dw_buf *scratch,

@@ -289,6 +289,30 @@ def test_function_details(context):
     expect_said(context, "the view function needs a function", 2, "report", "run.dwell", "function")
 
 
+def test_function_details_of_many_threads(context):
+    """Threads that have most come first, and of many not all are told in every measure."""
+    source = context.path("many.c")
+    with open(source, "w") as f:
+        f.write("#include <pthread.h>\n#include <unistd.h>\n"
+                "__attribute__((noipa)) void rest(long n) { usleep((useconds_t)(1000 + n * 2000)); }\n"
+                "static void *run(void *n) { rest((long)n); return 0; }\n"
+                "int main(void) { pthread_t t[20]; for (long i = 0; i < 20; i++) pthread_create(t + i, 0, run, (void *)i);"
+                " for (int i = 0; i < 20; i++) pthread_join(t[i], 0); }\n")
+    context.make("gcc", "-O1", "-g", "-pthread", "-o", context.path("many"), source)
+    context.instrument(context.path("many"))
+    rows = context.report("function", "rest", "--by", "thread")["rows"]
+    blocks = [row for row in rows if row["type"] == 0]
+    times = [row["elapsed_inclusive_time"] for row in blocks]
+    expect((len(times), times), (20, sorted(times, reverse=True)), "threads")
+    for at, row in enumerate(rows):
+        if row["type"] == 0:
+            expect([(r["type"], r["thread_id"]) for r in rows[at - 1:at + 3]],
+                   [(kind, row["thread_id"]) for kind in (1, 0, 3, 2)], "a block")
+    text = context.run(context.dwell, "report", "run.dwell", "function", "rest", "--by", "thread").stdout
+    expect(text.count("Avg Elapsed Inclusive Time"), 8, "threads with all measures")
+    require("(all measures of 12 more: --process and --thread choose" in text, text)
+
+
 def on_terminal(context, width, *words):
     """The lines that dwell writes to a terminal of so many columns."""
     ours, terminal = pty.openpty()
