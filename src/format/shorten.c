@@ -6,6 +6,7 @@
 #include "format/text.h"
 #include "model/function-name.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -124,12 +125,29 @@ static void put_step(struct dw_buf *b, const char *s, size_t n, enum step step)
 		dw_buf_puts(b, parts.args_end > parts.args + 2 ? "(" ELLIPSIS ")" : "()");
 }
 
+/* The bytes of "operator<" and the like at @at, whose signs are no brackets; 0 = it is none. */
+static size_t operator_bytes(const char *s, const char *at)
+{
+	static const char word[] = "operator";
+	size_t n = sizeof word - 1;
+
+	if (strncmp(at, word, n) || (at > s && (isalnum((unsigned char)at[-1]) || at[-1] == '_')))
+		return 0;
+	return n + strspn(at + n, "<>=-");
+}
+
 /* The bytes of the first name of the chain at @s. */
 static size_t link_length(const char *s)
 {
 	size_t depth = 0;
 
 	for (const char *at = s; *at; at++) {
+		size_t sign = operator_bytes(s, at);
+
+		if (sign) {
+			at += sign - 1;
+			continue;
+		}
 		if (!depth && at > s &&
 		    (!strncmp(at, " > ", LINK_BYTES) || !strncmp(at, " < ", LINK_BYTES)))
 			return (size_t)(at - s);

@@ -212,6 +212,15 @@ TEST(ends_of_chains_and_of_paths_stay)
 	CHECK_INT(dw_function_name_put_fitted(&out, "_start > a::middle(int) > main", 12), 10);
 	CHECK_STR(dw_buf_str(&out.buf), "_start > …");
 	dw_buf_clear(&out.buf);
+	/* The sign of an operator opens nothing. */
+	dw_function_name_put_fitted(&out, "std::operator< <char>(int) > std::string::compare(int)",
+				    32);
+	CHECK_STR(dw_buf_str(&out.buf), "operator< > compare");
+	dw_buf_clear(&out.buf);
+	dw_function_name_put_fitted(
+		&out, "a::Ptr<a::Node>::operator->() > b::much::longer::find(int)", 24);
+	CHECK_STR(dw_buf_str(&out.buf), "operator-> > find");
+	dw_buf_clear(&out.buf);
 	CHECK_INT(dw_path_put_fitted(&out, "/usr/include/c++/bits/stl_tree.h", 18), 17);
 	CHECK_STR(dw_buf_str(&out.buf), "…/bits/stl_tree.h");
 	dw_buf_clear(&out.buf);
