@@ -18,7 +18,9 @@ int dw_cct_init(struct dw_cct *t, uint32_t ids_n, const struct dw_amounts *like)
 			     .common_n = like->common_n,
 			     .rare_n = like->all_n - (unsigned)like->common_n,
 			     .calls = like->place[DWELL_MEASURE_CALLS],
-			     .samples = like->place[DWELL_MEASURE_SAMPLES]};
+			     .samples = like->place[DWELL_MEASURE_SAMPLES],
+			     .work = like->place[DWELL_MEASURE_WORK],
+			     .sample_ns = like->sample_ns};
 	t->parent = malloc((ids_n + 1ul) * sizeof *t->parent);
 	t->position = calloc(ids_n + 1ul, sizeof *t->position);
 	t->marks = calloc(ids_n / 64 + 1, sizeof *t->marks);
@@ -55,7 +57,11 @@ static uint32_t find_sizes(struct dw_cct *t)
 /* The samples that were counted for @id are what position @p has of its own. */
 static inline void take_count(struct dw_cct *t, uint32_t id, uint32_t p)
 {
-	t->common[(p + 1ul) * t->common_n + t->samples - 1] = t->counts[id];
+	uint64_t *own = &t->common[(p + 1ul) * t->common_n];
+
+	own[t->samples - 1] = t->counts[id];
+	if (t->sample_ns)
+		own[t->work - 1] = t->counts[id] * t->sample_ns;
 	t->counts[id] = 0;
 }
 

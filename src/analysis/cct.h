@@ -40,7 +40,8 @@ struct dw_cct {
 	bool has_statements; /* the maker sets it */
 	/* Sums of the amounts of all positions before this one, with a last row for all of them. */
 	unsigned common_n, rare_n; /* places of struct dw_amounts */
-	unsigned calls, samples;   /* the places of these, 0 = there are none */
+	unsigned calls, samples, work; /* the places of these, 0 = there are none */
+	uint64_t sample_ns;	       /* work of a sample, 0 = it has none */
 	uint64_t *common;
 	uint32_t *rare_row; /* its row in rare. Before they are summed up: behind it, its own + 1 */
 	DW_VEC(uint64_t) rare;

@@ -56,7 +56,8 @@ static inline uint32_t sample_thread(const struct sample_choice *c, size_t i)
 static void choose_extras(const struct dw_points *t, uint32_t *lists)
 {
 	const __auto_type extras = &t->profile->extras.rows;
-	dw_measures set = dw_profile_measures(t->profile) & ~(1ull << DWELL_MEASURE_SAMPLES);
+	dw_measures set = dw_profile_measures(t->profile) &
+			  ~(1ull << DWELL_MEASURE_SAMPLES | 1ull << DWELL_MEASURE_WORK);
 
 	for (size_t i = 0; i < t->allocs_at - t->extras_at; i++) {
 		const struct dw_extra *x = &extras->v[i];

@@ -53,7 +53,7 @@ static int sums_init(struct sums *s, const struct dw_points *t, unsigned parts)
 
 	if (n >= UINT32_MAX)
 		return DWELL_ERR_LIMIT;
-	dw_amounts_init(&s->rows, dw_profile_measures(t->profile));
+	dw_amounts_init_for(&s->rows, t->profile);
 	s->processes = 1;
 	s->threads = s->processes + processes_n;
 	s->n = (uint32_t)n;
@@ -490,7 +490,7 @@ int dw_totals_compute(const struct dw_profile *p, const struct dw_filter *filter
 	int rc;
 
 	dw_totals_release(ret);
-	dw_totals_init(ret, dw_profile_measures(p));
+	dw_totals_init(ret, dw_profile_measures(p), (uint64_t)dw_sample_ns(p));
 	if (!filter)
 		filter = &none;
 	ret->waits_left_out = filter->waits_left_out;

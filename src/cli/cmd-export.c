@@ -30,7 +30,7 @@ static const struct dw_option table[] = {
 	{"to", 't', "FORMAT", dw_option_text, FIELD(format), NULL}, /* what it was called */
 	{"output", 'o', "FILE", dw_option_text, FIELD(output), "write to FILE instead of stdout"},
 	{"values", 0, "NAME", dw_option_text, FIELD(values),
-	 "what formats with one kind of values show: samples, cpu, blocked; elapsed, application, calls, "
+	 "what formats with one kind of values show: samples, cpu, blocked, work; elapsed, application, calls, "
 	 "blocked; alloc_objects, alloc_space, inuse_objects, inuse_space"},
 	DW_FILTER_OPTIONS(FIELD(filter)),
 	{NULL},

@@ -324,6 +324,8 @@ static int write_view(struct report *r, const struct dw_view *v, struct dw_error
 				      err);
 	if (rc)
 		return rc;
+	if (r->format->human_readable && !r->options->columns)
+		dw_view_drop_waits(v, r->columns);
 	if (terminal.width && !r->options->columns)
 		dw_view_tell_processes_apart(v, r->columns);
 	job.width = terminal.width;

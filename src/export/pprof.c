@@ -122,6 +122,7 @@ enum {
 	PROFILE_PERIOD_TYPE,
 	PROFILE_PERIOD,
 	PROFILE_COMMENT,
+	PROFILE_DEFAULT_TYPE,
 };
 enum { TYPE_TYPE = 1, TYPE_UNIT };
 enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
@@ -337,6 +338,10 @@ static void put_head(struct pprof *p)
 	put_field(&p->message, PROFILE_PERIOD, w->period_ns);
 	if (command)
 		put_field(&p->message, PROFILE_COMMENT, put_text(p, command));
+	/* Readers show the last type first. */
+	if (!dw_measures_has(dw_profile_measures(p->e->profile), DWELL_MEASURE_OBJECTS))
+		put_field(&p->message, PROFILE_DEFAULT_TYPE,
+			  put_text(p, w->kinds[w->period_ns ? 1 : 0].name));
 }
 
 static void put_mapping(struct pprof *p, uint32_t id)

@@ -25,6 +25,7 @@ static const struct dw_value_kind of_samples[] = {
 	{"samples", DWELL_UNIT_COUNT, DWELL_MEASURE_SAMPLES, 0, false},
 	{"cpu", DWELL_UNIT_NS, DWELL_MEASURE_SAMPLES, 0, true},
 	{"blocked", DWELL_UNIT_NS, DWELL_MEASURE_BLOCKED, 1, false}, /* where waits were recorded */
+	{"work", DWELL_UNIT_NS, DWELL_MEASURE_WORK, 2, false},	     /* and samples are of time */
 };
 
 static const struct dw_value_kind of_allocations[] = {
@@ -44,6 +45,8 @@ static const struct dw_value_kind of_calls[] = {
 const struct dw_value_kind *dw_sample_values_kinds(const struct dw_profile *p,
 						   const struct dw_filter *filter, unsigned *n)
 {
+	dw_measures set;
+
 	switch (dw_profile_method(p)) {
 	case DWELL_METHOD_INSTRUMENTATION:
 		*n = sizeof of_calls / sizeof *of_calls;
@@ -59,7 +62,10 @@ const struct dw_value_kind *dw_sample_values_kinds(const struct dw_profile *p,
 	case DWELL_METHOD_SAMPLING:
 		break;
 	}
-	*n = dw_measures_has(dw_profile_measures(p), DWELL_MEASURE_BLOCKED) ? 3 : 2;
+	set = dw_profile_measures(p);
+	*n = dw_measures_has(set, DWELL_MEASURE_WORK)	   ? 4
+	     : dw_measures_has(set, DWELL_MEASURE_BLOCKED) ? 3
+							   : 2;
 	return of_samples;
 }
 
@@ -349,7 +355,7 @@ int dw_sample_values_init(struct dw_sample_values *w, struct dw_paths *paths,
 	w->stored_n = w->kinds[w->kinds_n - 1].stored + 1;
 	if (has_samples)
 		w->period_ns = NS_PER_S / (uint64_t)(hz > 0 && hz <= NS_PER_S ? hz : USUAL_HZ);
-	dw_amounts_init(&g.amounts, set);
+	dw_amounts_init_for(&g.amounts, p);
 	if (!dw_amounts_reserve(&g.amounts, 1))
 		rc = dw_profile_has_calls(p) ? add_calls(&g, paths, filter)
 					     : add_points(&g, p, filter);

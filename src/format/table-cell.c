@@ -178,9 +178,13 @@ bool dw_table_is_hot(const struct dw_format_job *job, const struct dw_row *row,
 		     enum dw_column column)
 {
 	const struct dw_totals *t = job->view->request.totals;
+	enum dw_measure measure = column == DWELL_COLUMN_WORK_EXCLUSIVE_PCT ? DWELL_MEASURE_WORK
+									    : t->main;
+	uint64_t own = dw_measured_get(&row->measured, measure, true);
 
-	return row->values.exclusive * 100 >= t->all[t->main] * HOT_PCT &&
-	       (column == DWELL_COLUMN_EXCLUSIVE_PCT || column == DWELL_COLUMN_EE_PCT ||
+	return own * 100 >= t->all[measure] * HOT_PCT &&
+	       (column == DWELL_COLUMN_EXCLUSIVE_PCT ||
+		column == DWELL_COLUMN_WORK_EXCLUSIVE_PCT || column == DWELL_COLUMN_EE_PCT ||
 		column == DWELL_COLUMN_BYTES_EXCLUSIVE_PCT || column == DWELL_COLUMN_BYTES_PCT);
 }
 

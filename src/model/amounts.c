@@ -39,6 +39,7 @@ static dw_measures older_besides(const struct dw_profile *p)
 
 dw_measures dw_profile_measures(const struct dw_profile *p)
 {
+	dw_measures set;
 	int64_t told;
 
 	switch (dw_profile_method(p)) {
@@ -48,8 +49,25 @@ dw_measures dw_profile_measures(const struct dw_profile *p)
 		return allocation_measures(p);
 	default:
 		told = dw_facts_get(&p->facts, BESIDES_FACT, -1);
-		return BIT(SAMPLES) | (told < 0 ? older_besides(p) : (dw_measures)told & besides);
+		set = BIT(SAMPLES) | (told < 0 ? older_besides(p) : (dw_measures)told & besides);
+		return set | (set & BIT(BLOCKED) && dw_sample_ns(p) > 0 ? BIT(WORK) : 0);
 	}
+}
+
+double dw_sample_ns(const struct dw_profile *p)
+{
+	static const char *const of_time[] = {"cpu-clock", "task-clock", "cpu-ticks", "cycles"};
+	const char *event = dw_facts_get_text(&p->facts, "event");
+	int64_t hz = dw_facts_get(&p->facts, "frequency_hz", 0);
+
+	for (size_t i = 0; hz > 0 && event && i < sizeof of_time / sizeof *of_time; i++) {
+		size_t n = strlen(of_time[i]);
+
+		/* perf's events may have modifiers: "cycles:u". */
+		if (!strncmp(event, of_time[i], n) && (!event[n] || event[n] == ':'))
+			return 1e9 / (double)hz;
+	}
+	return 0;
 }
 
 int dw_profile_measures_add(struct dw_profile *p, enum dw_measure measure)
@@ -59,14 +77,14 @@ int dw_profile_measures_add(struct dw_profile *p, enum dw_measure measure)
 	return dw_facts_set(&p->facts, BESIDES_FACT, told | (int64_t)1 << measure);
 }
 
-enum dw_measure dw_measures_lead(dw_measures set, bool waited)
+enum dw_measure dw_measures_lead(dw_measures set)
 {
 	if (dw_measures_has(set, DWELL_MEASURE_ELAPSED))
 		return DWELL_MEASURE_ELAPSED;
 	if (dw_measures_has(set, DWELL_MEASURE_BYTES))
 		return DWELL_MEASURE_BYTES;
-	return waited && dw_measures_has(set, DWELL_MEASURE_BLOCKED) ? DWELL_MEASURE_BLOCKED
-								     : DWELL_MEASURE_SAMPLES;
+	return dw_measures_has(set, DWELL_MEASURE_WORK) ? DWELL_MEASURE_WORK
+							: DWELL_MEASURE_SAMPLES;
 }
 
 /* What other measures tell, which is not stored. */
@@ -84,14 +102,19 @@ static const dw_measures rare_of_objects =
 
 const struct dw_values dw_no_values;
 
-void dw_amounts_init(struct dw_amounts *a, dw_measures set)
+void dw_amounts_init_for(struct dw_amounts *a, const struct dw_profile *p)
+{
+	dw_amounts_init(a, dw_profile_measures(p), (uint64_t)dw_sample_ns(p));
+}
+
+void dw_amounts_init(struct dw_amounts *a, dw_measures set, uint64_t sample_ns)
 {
 	dw_measures rare = dw_measures_has(set, DWELL_MEASURE_CALLS) ? rare_of_calls : 0;
 
-	/* Trees of samples follow their waits. */
 	if (dw_measures_has(set, DWELL_MEASURE_SAMPLES))
 		rare &= ~BIT(BLOCKED);
-
+	if (set & BIT(SAMPLES) && set & BIT(WORK) && !rare)
+		a->sample_ns = sample_ns;
 	if (dw_measures_has(set, DWELL_MEASURE_OBJECTS)) {
 		set |= LIFE(OBJECTS) | LIFE(BYTES);
 		rare |= rare_of_objects;
@@ -196,6 +219,10 @@ void dw_amount_set(const struct dw_amounts *a, struct dw_amount *to, enum dw_mea
 	if (n && a->place[measure] > a->common_n && !to->is_rare)
 		clear_rare(a, to);
 	set(a, to, measure, n);
+	if (a->sample_ns && measure == DWELL_MEASURE_SAMPLES)
+		set(a, to, DWELL_MEASURE_WORK, n * a->sample_ns);
+	else if (a->sample_ns && measure == DWELL_MEASURE_BLOCKED)
+		set(a, to, DWELL_MEASURE_WORK, n);
 }
 
 void dw_amount_of(const struct dw_amounts *a, enum dw_measure measure, uint64_t n,
@@ -415,6 +442,10 @@ bool dw_amounts_derived(const struct dw_amounts *a, size_t row, enum dw_measure 
 		less = dw_amounts_pair(a, row, measure);
 		if (!less)
 			return false;
+		if (a->sample_ns) {
+			*ret = exclusive ? less->exclusive : less->inclusive;
+			return true;
+		}
 		elapsed = dw_amounts_common(a, row, DWELL_MEASURE_ELAPSED);
 		*ret = exclusive ? elapsed->exclusive - less->exclusive
 				 : elapsed->inclusive - less->inclusive;

@@ -30,14 +30,20 @@ struct dw_amounts {
 	uint8_t measure[DWELL_MEASURES + 1]; /* by place */
 	uint8_t common_n;		     /* pairs of every row, */
 	uint8_t all_n;			     /* and of those that have rare ones */
-	size_t n;			     /* rows */
+	/* What a sample stands for, where it is time and waits stand beside: WORK is their sum. */
+	uint64_t sample_ns;
+	size_t n; /* rows */
 	DW_VEC(struct dw_values) common;
 	DW_VEC(uint32_t) rare_of; /* by row: where its rare pairs begin + 1, 0 = it has none */
 	DW_VEC(struct dw_values) rare;
 };
 
-/* Make @a, which is zero, a table for rows of a profile that has @set. */
-void dw_amounts_init(struct dw_amounts *a, dw_measures set);
+/* Make @a, which is zero, a table for rows of a profile that has @set, and samples of @sample_ns
+ * each if that has both samples and work, else 0. */
+void dw_amounts_init(struct dw_amounts *a, dw_measures set, uint64_t sample_ns);
+
+/* The same of all that @p was recorded with. */
+void dw_amounts_init_for(struct dw_amounts *a, const struct dw_profile *p);
 
 /* Whether @a stores @measure. */
 static inline bool dw_amounts_has(const struct dw_amounts *a, enum dw_measure measure)
@@ -95,7 +101,7 @@ static inline const struct dw_values *dw_amounts_pair(const struct dw_amounts *a
 bool dw_amounts_derived(const struct dw_amounts *a, size_t row, enum dw_measure measure,
 			bool exclusive, uint64_t *ret);
 
-/* Set what @measure has in @to to @n, if tables like @a store it. */
+/* Set what @measure has in @to to @n, if tables like @a store it. Of what is work this too. */
 void dw_amount_set(const struct dw_amounts *a, struct dw_amount *to, enum dw_measure measure,
 		   uint64_t n);
 

@@ -24,7 +24,9 @@ enum dw_measure {
 	DWELL_MEASURE_ELAPSED,
 	DWELL_MEASURE_APPLICATION,
 	DWELL_MEASURE_DELIMITED, /* the same by the classic rule: only probes end intervals */
-	DWELL_MEASURE_WORK,	 /* without waits that do not count (model/wait.h) */
+	/* Without waits that do not count (model/wait.h); of samples of time, and waits beside
+	 * them, the sum of both. */
+	DWELL_MEASURE_WORK,
 	DWELL_MEASURE_OS_CPU,	 /* in system calls that count */
 	DWELL_MEASURE_SWITCHES,
 	DWELL_MEASURE_IO_CALLS,
@@ -77,6 +79,8 @@ dw_measures dw_profile_measures(const struct dw_profile *p);
 /* Note that @p is recorded with @measure beside samples: who measures it tells. 0 or -ENOMEM. */
 int dw_profile_measures_add(struct dw_profile *p, enum dw_measure measure);
 
-/* The one of @set by which rows come first. @waited: threads waited, and who asked for waits looks
- * for the longest. */
-enum dw_measure dw_measures_lead(dw_measures set, bool waited);
+/* How much time a sample of @p stands for. 0 = it is not one of time. */
+double dw_sample_ns(const struct dw_profile *p);
+
+/* The one of @set by which rows come first. */
+enum dw_measure dw_measures_lead(dw_measures set);

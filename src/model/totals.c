@@ -1,11 +1,12 @@
 /* Totals; see totals.h. */
 #include "model/totals.h"
 
-void dw_totals_init(struct dw_totals *t, dw_measures set)
+void dw_totals_init(struct dw_totals *t, dw_measures set, uint64_t sample_ns)
 {
-	dw_amounts_init(&t->amounts, set);
-	dw_amounts_init(&t->node_amounts, set);
-	t->main = dw_measures_lead(set, false);
+	dw_amounts_init(&t->amounts, set, sample_ns);
+	dw_amounts_init(&t->node_amounts, set, sample_ns);
+	t->main = dw_measures_has(set, DWELL_MEASURE_SAMPLES) ? DWELL_MEASURE_SAMPLES
+							      : dw_measures_lead(set);
 }
 
 static const struct dw_extreme_values *extremes_at(const struct dw_totals *t, uint32_t index)

@@ -224,40 +224,40 @@ static inline bool dw_totals_has_waits(const struct dw_totals *t)
 	return t->main == DWELL_MEASURE_SAMPLES && dw_totals_has(t, DWELL_MEASURE_BLOCKED);
 }
 
-/* Whether rows stand in the order of their waits: who asked for those looks for the longest, unless
- * nobody waited. */
-static inline bool dw_totals_go_by_waits(const struct dw_totals *t)
-{
-	return dw_totals_has_waits(t) && t->all[DWELL_MEASURE_BLOCKED];
-}
-
 /* The main measure of the row with @amounts. Borrowed. */
 static inline const struct dw_values *dw_totals_values(const struct dw_totals *t, uint32_t amounts)
 {
 	return dw_amounts_common(&t->amounts, amounts, t->main);
 }
 
-/* By how much @node, an index, is before others. */
-static inline struct dw_values dw_totals_node_weight(const struct dw_totals *t, size_t node)
-{
-	return *dw_amounts_common(&t->node_amounts, node,
-				  dw_totals_go_by_waits(t) ? DWELL_MEASURE_BLOCKED : t->main);
-}
-
-/* How heavy @node, an index, is on the hot path: what the program did there, without waits that do
- * not count. */
-static inline uint64_t dw_totals_node_work(const struct dw_totals *t, size_t node)
-{
-	const struct dw_values *left_out =
-		dw_amounts_pair(&t->node_amounts, node, DWELL_MEASURE_WORK);
-
-	return dw_totals_node_weight(t, node).inclusive - (left_out ? left_out->inclusive : 0);
-}
-
-/* The measure of what the program did: of calls without waits that do not count. */
+/* The measure of what the program did: of calls without waits that do not count, of samples of time
+ * with waits that do. */
 static inline enum dw_measure dw_totals_work(const struct dw_totals *t)
 {
 	return dw_totals_has(t, DWELL_MEASURE_WORK) ? DWELL_MEASURE_WORK : t->main;
+}
+
+/* That by which rows of the tables stand, which every row has. */
+static inline enum dw_measure dw_totals_order(const struct dw_totals *t)
+{
+	return t->amounts.sample_ns ? DWELL_MEASURE_WORK : t->main;
+}
+
+/* By how much @node, an index, is before others. */
+static inline struct dw_values dw_totals_node_weight(const struct dw_totals *t, size_t node)
+{
+	return *dw_amounts_common(&t->node_amounts, node, dw_totals_order(t));
+}
+
+/* How heavy @node, an index, is on the hot path. */
+static inline uint64_t dw_totals_node_work(const struct dw_totals *t, size_t node)
+{
+	const struct dw_values *left_out =
+		t->amounts.sample_ns
+			? NULL
+			: dw_amounts_pair(&t->node_amounts, node, DWELL_MEASURE_WORK);
+
+	return dw_totals_node_weight(t, node).inclusive - (left_out ? left_out->inclusive : 0);
 }
 
 /* Rows stand lane by lane: the first one of @lane or a later one in @rows, a vector with .lane. */
@@ -307,8 +307,9 @@ static inline struct dw_measured dw_totals_node_measured(const struct dw_totals 
 	return (struct dw_measured){.table = &t->node_amounts, .row = node};
 }
 
-/* Make @t, which is zero, totals of a profile that has @set. */
-void dw_totals_init(struct dw_totals *t, dw_measures set);
+/* Make @t, which is zero, totals of a profile that has @set, and samples of @sample_ns each as
+ * dw_amounts_init() takes them. */
+void dw_totals_init(struct dw_totals *t, dw_measures set, uint64_t sample_ns);
 
 /* Free everything. */
 void dw_totals_release(struct dw_totals *t);

@@ -11,10 +11,15 @@ static uint64_t least_of(uint64_t all, double pct)
 	return least ? least : 1;
 }
 
+/* A wait is as much work as it is long, however few waits there are. */
 static void add(struct dw_worth *w, const struct dw_totals *t, enum dw_measure measure, double pct)
 {
+	enum dw_measure of = measure == DWELL_MEASURE_BLOCKED ? dw_totals_order(t) : measure;
+
+	if (of == DWELL_MEASURE_SAMPLES)
+		of = measure;
 	w->v[w->n].measure = measure;
-	w->v[w->n++].least = least_of(t->all[measure], pct);
+	w->v[w->n++].least = least_of(t->all[of], pct);
 }
 
 void dw_worth_init(struct dw_worth *w, const struct dw_totals *t, double pct)
@@ -22,6 +27,7 @@ void dw_worth_init(struct dw_worth *w, const struct dw_totals *t, double pct)
 	w->n = 0;
 	add(w, t, t->main, pct);
 	for (unsigned place = 1; place <= t->amounts.common_n; place++)
-		if (t->main == DWELL_MEASURE_SAMPLES && t->amounts.measure[place] != t->main)
+		if (t->main == DWELL_MEASURE_SAMPLES && t->amounts.measure[place] != t->main &&
+		    t->amounts.measure[place] != DWELL_MEASURE_WORK)
 			add(w, t, t->amounts.measure[place], pct);
 }

@@ -79,6 +79,7 @@ static const struct column columns[] = {
 	TIME("application_exclusive", APPLICATION, true, NULL),
 	STORED("whole_inclusive_ns", DELIMITED, false),
 	STORED("whole_exclusive_ns", DELIMITED, true),
+	BOTH("work_inclusive_ns", "work_exclusive_ns", "work_time", WORK),
 	BOTH("blocked_inclusive_ns", "blocked_exclusive_ns", "blocked_time", BLOCKED),
 	STORED("os_cpu_inclusive_ns", OS_CPU, false),
 	STORED("os_cpu_exclusive_ns", OS_CPU, true),
@@ -110,12 +111,14 @@ static const struct column columns[] = {
 
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-/* Of objects all is there, of drawn ones too. */
+/* Of objects all is there, of drawn ones too. Work is that of samples. */
 static bool has_column(const struct column *c, dw_measures set)
 {
 	bool of_objects =
 		c->measure >= DWELL_MEASURE_OBJECTS && c->measure <= DWELL_MEASURE_BYTES_MOST;
 
+	if (c->measure == DWELL_MEASURE_WORK && !dw_measures_has(set, DWELL_MEASURE_SAMPLES))
+		return false;
 	return dw_measures_has(set, of_objects ? DWELL_MEASURE_OBJECTS : c->measure);
 }
 

@@ -155,7 +155,7 @@
 	"CREATE VIEW lines AS" \
 	" SELECT " GEN("f.name") ", " LOC ", " LINE_NAME " AS line_name{call}, {values}" \
 	" FROM statement t" GEN_JOINS("t.file") "{join}" \
-	" ORDER BY t.exclusive DESC, t.inclusive DESC, t.id;"
+	" ORDER BY {order}, t.id;"
 
 #define VIEW_INSTRUCTIONS \
 	"CREATE VIEW instructions AS" \
@@ -216,7 +216,7 @@
 	" t.kernel_cpu_ns AS kernel_cpu_time" \
 	" FROM process t LEFT JOIN text n ON n.id = t.name" \
 	" LEFT JOIN text cs ON cs.id = t.command LEFT JOIN text cl ON cl.id = t.command_line{join}" \
-	" ORDER BY t.exclusive DESC, t.inclusive DESC, t.id;"
+	" ORDER BY {order}, t.id;"
 
 #define VIEW_THREADS \
 	"CREATE VIEW threads AS" \
@@ -225,15 +225,15 @@
 	", t.process AS process_unique_id" \
 	" FROM thread t" PROCESS_JOINS \
 	" LEFT JOIN text n ON n.id = t.name LEFT JOIN function f ON f.id = t.start{join}" \
-	" ORDER BY t.exclusive DESC, t.inclusive DESC, t.id;"
+	" ORDER BY {order}, t.id;"
 
 /* A heaviest child directly follows its parent, so the hot path is a run of ids. */
 #define HEAVY_INCLUSIVE "2 * c.inclusive >= a.inclusive"
-#define BLOCKED(t) "(SELECT blocked_inclusive_ns FROM total WHERE id = " t ".total)"
-/* Where nobody waited, as without waits. */
-#define HEAVY_BLOCKED \
-	"CASE " BLOCKED("a") " WHEN 0 THEN " HEAVY_INCLUSIVE \
-	" ELSE 2 * " BLOCKED("c") " >= " BLOCKED("a") " END"
+#define WORK(t) "(SELECT work_inclusive_ns FROM total WHERE id = " t ".total)"
+#define HEAVY_WORK "2 * " WORK("c") " >= " WORK("a")
+/* How rows are ordered where no rank tells. */
+#define BY_MAIN "t.exclusive DESC, t.inclusive DESC"
+#define BY_WORK "c.work_exclusive_ns DESC, c.work_inclusive_ns DESC"
 #define WAITS_MORE \
 	" UNION ALL SELECT * FROM (" \
 	"SELECT 'Functions Waiting Longest', 0, f.name, mn.text, t.processes, {values}" \
@@ -267,7 +267,7 @@
 	" UNION ALL SELECT * FROM (" \
 	"SELECT '{work}', 0, f.name, mn.text, t.processes{call}, {values}" \
 	" FROM work t" FUNCTION_JOIN MODULE_JOINS("f.module") "{work join}" \
-	" ORDER BY NOT t.function, t.exclusive DESC, t.inclusive DESC, t.rank LIMIT 8){more};"
+	" ORDER BY NOT t.function, {order}, t.rank LIMIT 8){more};"
 
 /* But for the call path. */
 #define SLOW_SHOWN(name, view, value) ", t." #name " AS " #view
@@ -353,6 +353,12 @@ static bool has_waits(dw_measures set)
 	       dw_measures_has(set, DWELL_MEASURE_BLOCKED);
 }
 
+/* Whether these are added to samples of time. */
+static bool has_work(dw_measures set)
+{
+	return has_waits(set) && dw_measures_has(set, DWELL_MEASURE_WORK);
+}
+
 /* Append what stands for the @n bytes at @name. */
 static void put_place(struct dw_buf *b, const char *name, size_t n, dw_measures set)
 {
@@ -373,7 +379,8 @@ static void put_place(struct dw_buf *b, const char *name, size_t n, dw_measures 
 		{"join", has_total ? TOTAL_JOIN : "", 0},
 		{"work join", has_total ? WORK_JOIN : "", 0},
 		{"deeper", has_calls ? "" : DEEPER, 0},
-		{"heavy", has_waits(set) ? HEAVY_BLOCKED : HEAVY_INCLUSIVE, 0},
+		{"heavy", has_work(set) ? HEAVY_WORK : HEAVY_INCLUSIVE, 0},
+		{"order", has_work(set) ? BY_WORK : BY_MAIN, 0},
 		{"more",
 		 has_waits(set) ? WAITS_MORE
 		 : has_objects	? ALLOCS_MORE

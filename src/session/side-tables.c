@@ -37,7 +37,8 @@ static int put_sums(struct dw_database *db, sqlite3_stmt *st, const struct dw_to
 	int rc = 0;
 
 	for (unsigned m = 0; m < DWELL_MEASURES && !rc; m++)
-		if (dw_totals_has(totals, m) && dw_amount_fact(m))
+		if (dw_totals_has(totals, m) && dw_amount_fact(m) &&
+		    (m != DWELL_MEASURE_WORK || totals->main == DWELL_MEASURE_SAMPLES))
 			rc = put_number_fact(db, st, dw_amount_fact(m), totals->all[m], err);
 	return rc;
 }

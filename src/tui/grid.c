@@ -53,6 +53,7 @@ void dw_grid_columns(const struct dw_place *p, enum dw_column *ret)
 		dw_columns_drop(ret, DWELL_COLUMN_SOURCE_TEXT);
 	/* Few rows have it: a report looks at all of them first. */
 	dw_columns_drop(ret, DWELL_COLUMN_AT_MOST);
+	dw_view_drop_waits(&p->view, ret);
 	dw_view_tell_processes_apart(&p->view, ret);
 }
 

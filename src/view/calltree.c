@@ -133,7 +133,7 @@ static int begin_folded(const struct dw_view *v, uint32_t item, struct calltree 
 	struct dw_amounts *folded = &c->folded;
 
 	if (!folded->all_n)
-		dw_amounts_init(folded, dw_profile_measures(v->request.profile));
+		dw_amounts_init_for(folded, v->request.profile);
 	dw_amounts_cut(folded, 0);
 	if (dw_amounts_push(folded) == UINT32_MAX)
 		return -ENOMEM;

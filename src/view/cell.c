@@ -343,22 +343,6 @@ bool dw_call_is_upper_bound(const struct dw_profile *p, uint32_t process)
 	return is_all || is_listed;
 }
 
-double dw_sample_ns(const struct dw_profile *p)
-{
-	static const char *const of_time[] = {"cpu-clock", "task-clock", "cpu-ticks", "cycles"};
-	const char *event = dw_facts_get_text(&p->facts, "event");
-	int64_t hz = dw_facts_get(&p->facts, "frequency_hz", 0);
-
-	for (size_t i = 0; hz > 0 && event && i < sizeof of_time / sizeof *of_time; i++) {
-		size_t n = strlen(of_time[i]);
-
-		/* perf's events may have modifiers: "cycles:u". */
-		if (!strncmp(event, of_time[i], n) && (!event[n] || event[n] == ':'))
-			return 1e9 / (double)hz;
-	}
-	return 0;
-}
-
 /* Calls by which averages divide. */
 static uint64_t calls_of(const struct dw_measured *m, bool exclusive)
 {

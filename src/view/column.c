@@ -92,6 +92,7 @@ static const enum dw_column default_lanes[][3] = {
 static enum dw_shown group_of(enum dw_column column, dw_measures set)
 {
 	const bool of_calls = dw_measures_has(set, DWELL_MEASURE_CALLS);
+	const bool of_work = dw_measures_has(set, DWELL_MEASURE_WORK);
 
 	switch ((unsigned)column) {
 	case DWELL_COLUMN_COUNTS:
@@ -99,9 +100,9 @@ static enum dw_shown group_of(enum dw_column column, dw_measures set)
 	case DWELL_COLUMN_VALUES:
 		return DWELL_IN_FILES;
 	case DWELL_COLUMN_DEFAULT_VALUES:
-		return of_calls ? DWELL_IN_CALLS : DWELL_IN_TABLES;
+		return of_calls ? DWELL_IN_CALLS : of_work ? DWELL_IN_WORK : DWELL_IN_TABLES;
 	case DWELL_COLUMN_DEFAULT_OWN_VALUES:
-		return of_calls ? DWELL_IN_OWN_CALLS : DWELL_IN_OWN;
+		return of_calls ? DWELL_IN_OWN_CALLS : of_work ? DWELL_IN_OWN_WORK : DWELL_IN_OWN;
 	default:
 		return 0;
 	}
@@ -114,6 +115,8 @@ static bool has_column(enum dw_column column, dw_measures set)
 	/* Methods are compiled when they run: what a place in them is, no file tells. */
 	if (column == DWELL_COLUMN_INSTRUCTION)
 		return !dw_measures_has(set, DWELL_MEASURE_OBJECTS);
+	if (info->measure == DWELL_MEASURE_WORK && dw_measures_has(set, DWELL_MEASURE_CALLS))
+		return false;
 	if (info->aspect == DWELL_ASPECT_ERROR && !dw_measures_has(set, DWELL_MEASURE_DRAWS))
 		return false;
 	return !info->measure || dw_measures_has(set, info->measure);

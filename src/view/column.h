@@ -19,16 +19,31 @@
 #define DW_COLUMN_OF_ROW(X, name, title, header, kind) \
 	X(name, title, header, kind, NONE, TOTAL, false, 0, 0)
 
+/* Samples and waits are shown beside work, of which they are the parts. */
+#define DWELL_BESIDE_WORK(of, groups)                                                              \
+	(DWELL_MEASURE_##of == DWELL_MEASURE_SAMPLES || DWELL_MEASURE_##of == DWELL_MEASURE_BLOCKED \
+		 ? (groups)                                                                        \
+		 : 0)
+
 /* A total and its share, both ways. Tables show them from the rank @at on, with @shares or not. */
 #define DW_COLUMNS_BOTH(X, name, title, of, kind, incl, incl_pct, excl, excl_pct, shares, at)  \
 	X(name##INCLUSIVE, "Inclusive " title, incl, kind, of, TOTAL, false,                   \
-	  DWELL_IN_FILES | DWELL_IN_TABLES, at + 6)                                            \
+	  DWELL_IN_FILES | DWELL_IN_TABLES | DWELL_BESIDE_WORK(of, DWELL_IN_WORK), at + 6)                                            \
 	X(name##INCLUSIVE_PCT, "Inclusive " title " %", incl_pct, PERCENT, of, PERCENT, false, \
 	  DWELL_IN_FILES | (shares ? DWELL_IN_TABLES : 0), at + 5)                             \
 	X(name##EXCLUSIVE, "Exclusive " title, excl, kind, of, TOTAL, true,                    \
-	  DWELL_IN_FILES | DWELL_IN_TABLES | DWELL_IN_OWN | DWELL_IN_OWN_CALLS, at + 2)        \
+	  DWELL_IN_FILES | DWELL_IN_TABLES | DWELL_IN_OWN | DWELL_IN_OWN_CALLS |               \
+		  DWELL_BESIDE_WORK(of, DWELL_IN_WORK | DWELL_IN_OWN_WORK),                    \
+	  at + 2)                                                                              \
 	X(name##EXCLUSIVE_PCT, "Exclusive " title " %", excl_pct, PERCENT, of, PERCENT, true,  \
 	  DWELL_IN_FILES | (shares ? DWELL_IN_TABLES | DWELL_IN_OWN : 0), at + 1)
+
+/* Processor time and waits together; tables show its share. */
+#define DW_COLUMNS_WORK(X, which, name, share, exclusive, shown, at)                        \
+	X(WORK_##name, which " Work Time", NULL, DURATION_NS, WORK, TOTAL, exclusive,       \
+	  DWELL_IN_FILES, 0)                                                                \
+	X(WORK_##name##_PCT, which " Work Time %", share, PERCENT, WORK, PERCENT, exclusive, \
+	  DWELL_IN_FILES | (shown), at)
 
 /* A time, its share, and what a call took. */
 #define DW_COLUMNS_TIME(X, name, title, header, share, of, exclusive, at)                          \
@@ -109,13 +124,16 @@
 	DW_COLUMN_OF_ROW(X, ID, "ID", NULL, NUMBER)                                                \
 	DW_COLUMN_OF_ROW(X, BEGIN_TIME, "Begin Time", NULL, TIME_NS)                               \
 	DW_COLUMN_OF_ROW(X, END_TIME, "End Time", NULL, TIME_NS)                                   \
+	DW_COLUMNS_WORK(X, "Inclusive", INCLUSIVE, "Incl %", false, DWELL_IN_WORK, 44)             \
+	DW_COLUMNS_WORK(X, "Exclusive", EXCLUSIVE, "Excl %", true,                                 \
+			DWELL_IN_WORK | DWELL_IN_OWN_WORK, 40)                                     \
 	DW_COLUMNS_BOTH(X, , "Samples", SAMPLES, COUNT, "Inclusive", "Incl %", "Exclusive",        \
 			"Excl %", true, 40)                                                        \
 	/* What samples of time come to, by their frequency. */                                    \
 	X(CPU_INCLUSIVE, "Inclusive CPU Time", "CPU Incl", DURATION_NS, SAMPLES, TIME, false,      \
-	  DWELL_IN_FILES | DWELL_IN_TABLES, 45)                                                    \
+	  DWELL_IN_FILES | DWELL_IN_TABLES | DWELL_IN_WORK, 45)                                    \
 	X(CPU_EXCLUSIVE, "Exclusive CPU Time", "CPU Excl", DURATION_NS, SAMPLES, TIME, true,       \
-	  DWELL_IN_FILES | DWELL_IN_TABLES | DWELL_IN_OWN, 41)                                     \
+	  DWELL_IN_FILES | DWELL_IN_TABLES | DWELL_IN_OWN | DWELL_IN_WORK | DWELL_IN_OWN_WORK, 41) \
 	X(CALLS, "Number of Calls", "Calls", COUNT, CALLS, TOTAL, false,                           \
 	  DWELL_IN_COUNTS | DWELL_IN_CALLS | DWELL_IN_OWN_CALLS, 1)                                \
 	X(DISABLED, "Switched Off At", NULL, TIME_NS, COUNTED, BEGIN, false, 0, 0)                 \
@@ -132,9 +150,9 @@
 	DW_COLUMNS_TIME(X, AI, "Application Inclusive", "App Incl", "AI %", APPLICATION, false, 5) \
 	DW_COLUMNS_TIME(X, AE, "Application Exclusive", "App Excl", "AE %", APPLICATION, true, 7)  \
 	DW_COLUMNS_BOTH(X, BLOCKED_, "Blocked Time", BLOCKED, DURATION_NS, "Blocked Incl", "BI %", \
-			"Blocked Excl", "BE %", true, 20)                                          \
+			"Blocked Excl", "BE %", true, 41)                                          \
 	X(SWITCHES, "Context Switches", "Switches", COUNT, SWITCHES, TOTAL, true,                  \
-	  DWELL_IN_FILES | DWELL_IN_OWN_CALLS, 27)                                                 \
+	  DWELL_IN_FILES | DWELL_IN_OWN_CALLS, 48)                                                 \
 	X(IO_CALLS, "I/O Calls", NULL, COUNT, IO_CALLS, TOTAL, true, DWELL_IN_FILES, 0)            \
 	X(BLOCKING_CALLS, "Blocking Calls", NULL, COUNT, BLOCKING_CALLS, TOTAL, true,              \
 	  DWELL_IN_FILES, 0)                                                                       \
@@ -230,6 +248,8 @@ enum dw_shown {
 	DWELL_IN_OWN = 8,    /* DWELL_COLUMN_DEFAULT_OWN_VALUES; */
 	DWELL_IN_CALLS = 16, /* these two where calls were measured */
 	DWELL_IN_OWN_CALLS = 32,
+	DWELL_IN_WORK = 64, /* where waits stand beside samples of time */
+	DWELL_IN_OWN_WORK = 128,
 };
 
 enum dw_cell_kind {

@@ -121,11 +121,12 @@ enum dw_note_kind {
 	/* The hot path, and functions. */                                                                             \
 	S(PATH, "Hot path")                                                                                            \
 	S(PATH_OF_TIME, "Hot path: 100 % is {0t} of processor time")                                                   \
-	S(PATH_OF_WAITS, "Hot path of waits: 100 % is {0t}")                                                           \
+	S(PATH_OF_WORK, "Hot path: 100 % is {0t} of processor time and waits")                                         \
 	S(PATH_OF_CALLS, "Hot path: time with callees, and of its own; 100 % is {0t}")                                 \
 	S(PATH_OF_OBJECTS, "Hot path: bytes with callees, and of its own")                                             \
 	S(GAP, "... {1d} more ...")                                                                                    \
 	S(WORKING, "Functions doing most of the work themselves")                                                      \
+	S(WORKING_OR_WAITING, "Functions doing most of the work themselves (█ processor, ▒ waits)")                    \
 	S(WAITING, "Functions waiting longest themselves")                                                             \
 	S(CALLED, "Functions with most individual work (█ the program, ▒ the operating system)")                       \
 	S(PROCESSES, "{0c process}")                                                                                   \

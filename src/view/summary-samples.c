@@ -173,9 +173,10 @@ static void add_head(struct dw_notes *t)
 		dw_note(t, SAYS, DISCARDED, .n = {discarded});
 }
 
-/* A function with its share, where it begins, and the processes that it is in if these are
- * several. */
-static void add_function(struct dw_notes *t, size_t i, const struct dw_row *row, double share)
+/* A function with its share, that of it which is processor time, where it begins, and the processes
+ * that it is in if these are several. */
+static void add_function(struct dw_notes *t, size_t i, const struct dw_row *row, double share,
+			 double processor)
 {
 	const struct dw_function *f = dw_functions_get(&t->profile->functions, row->function);
 	const char *path = f ? dw_strings_get(&t->profile->strings, f->file) : "";
@@ -188,35 +189,54 @@ static void add_function(struct dw_notes *t, size_t i, const struct dw_row *row,
 		   has_line   ? DWELL_SAYS_AT_LINE
 		   : has_more ? DWELL_SAYS_PROCESSES
 			      : DWELL_SAYS_NONE,
-		   .row = (uint32_t)i, .share = {share}, .name = {name ? name + 1 : path},
-		   .n = {row->processes, f ? f->line : 0});
+		   .row = (uint32_t)i, .shares = 2, .share = {share, processor},
+		   .name = {name ? name + 1 : path}, .n = {row->processes, f ? f->line : 0});
 	if (has_line && has_more)
 		dw_note(t, MORE, AND_PROCESSES, .n = {row->processes});
 }
 
-static void add_functions(struct dw_notes *t)
+/* Those that did most, waits included where these were recorded. */
+static void add_working(struct dw_notes *t)
 {
-	const uint64_t *all = t->totals->all;
-	size_t i = t->end[DWELL_SECTION_PATH], end = t->end[DWELL_SECTION_WAITING];
+	enum dw_measure work = dw_totals_work(t->totals);
+	bool has_waits =
+		work == DWELL_MEASURE_WORK && t->totals->all[DWELL_MEASURE_BLOCKED];
+	uint64_t all = t->totals->all[work];
+	size_t i = t->end[DWELL_SECTION_PATH];
 
-	if (i < end && all[DWELL_MEASURE_SAMPLES])
-		dw_note(t, HEADING, WORKING);
+	if (i < t->end[DWELL_SECTION_FUNCTIONS] && all)
+		dw_note_by(t, HEADING,
+			   has_waits ? DWELL_SAYS_WORKING_OR_WAITING : DWELL_SAYS_WORKING);
 	for (; i < dw_notes_end(t, DWELL_SECTION_FUNCTIONS, WORKING_MAX); i++) {
 		struct dw_row row = dw_notes_row(t, i);
+		uint64_t own = dw_measured_get(&row.measured, work, true);
+		uint64_t waits = has_waits ? dw_measured_get(&row.measured,
+							     DWELL_MEASURE_BLOCKED, true)
+					   : 0;
 
-		if (!row.values.exclusive)
+		if (!own)
 			break;
-		add_function(t, i, &row, dw_share(row.values.exclusive, all[t->totals->main]));
+		add_function(t, i, &row, dw_share(own, all), dw_share(own - waits, all));
 	}
-	i = t->end[DWELL_SECTION_TYPES_BY_OLD];
-	end = dw_notes_end(t, DWELL_SECTION_WAITING, WAITING_MAX);
+}
+
+/* Those that waited, where that is not among the work: of events that are not of time. */
+static void add_waiting(struct dw_notes *t)
+{
+	uint64_t all = t->totals->all[DWELL_MEASURE_BLOCKED];
+	size_t i = t->end[DWELL_SECTION_TYPES_BY_OLD],
+	       end = dw_notes_end(t, DWELL_SECTION_WAITING, WAITING_MAX);
+
+	if (dw_totals_has(t->totals, DWELL_MEASURE_WORK))
+		return;
 	if (i < end)
 		dw_note(t, HEADING, WAITING);
 	for (; i < end; i++) {
 		struct dw_row row = dw_notes_row(t, i);
-		uint64_t ns = dw_measured_get(&row.measured, DWELL_MEASURE_BLOCKED, true);
+		double share = dw_share(
+			dw_measured_get(&row.measured, DWELL_MEASURE_BLOCKED, true), all);
 
-		add_function(t, i, &row, dw_share(ns, all[DWELL_MEASURE_BLOCKED]));
+		add_function(t, i, &row, share, share);
 	}
 }
 
@@ -226,5 +246,6 @@ void dw_notes_samples(struct dw_notes *t)
 	add_head(t);
 	dw_notes_waits(t);
 	dw_notes_path(t);
-	add_functions(t);
+	add_working(t);
+	add_waiting(t);
 }

@@ -6,7 +6,7 @@
 
 enum {
 	KINDS_MAX = 6,	  /* in lines of their own */
-	KIND_MIN_PCT = 1, /* likewise */
+	KIND_MIN_PCT = 1, /* likewise: of waits and of what the program did beside */
 };
 
 /* Put the kinds that waited into @ret, the longest first. How many there are. */
@@ -41,20 +41,29 @@ static void add_kind(struct dw_notes *t, enum dw_wait_kind kind, uint64_t all)
 			.name = {dw_strings_get(&t->profile->strings, f->name)});
 }
 
+/* What samples of time stand for, 0 of others. */
+static uint64_t processor_ns(const struct dw_notes *t)
+{
+	return t->totals->amounts.sample_ns * t->totals->all[DWELL_MEASURE_SAMPLES];
+}
+
 void dw_notes_waits(struct dw_notes *t)
 {
 	const struct dw_wait_total *waits = t->totals->waits;
 	enum dw_wait_kind kinds[DWELL_WAIT_KINDS];
 	unsigned n = sort_kinds(waits, kinds);
-	uint64_t all = 0, more = 0, left_out = 0;
+	uint64_t all = 0, more = 0, left_out = 0, least;
 
 	if (!n)
 		return;
 	for (unsigned i = 0; i < n; i++)
 		all += waits[kinds[i]].ns;
+	least = (all + processor_ns(t)) / 100 * KIND_MIN_PCT;
+	if (all < least)
+		return;
 	dw_note(t, HEADING, WAITS);
 	for (unsigned i = 0; i < n; i++) {
-		bool is_told = i < KINDS_MAX && waits[kinds[i]].ns >= all / 100 * KIND_MIN_PCT;
+		bool is_told = i < KINDS_MAX && waits[kinds[i]].ns >= least;
 
 		if (is_told)
 			add_kind(t, kinds[i], all);
@@ -63,7 +72,7 @@ void dw_notes_waits(struct dw_notes *t)
 		if (is_told && dw_wait_kinds_have(t->totals->waits_left_out, kinds[i]))
 			left_out += waits[kinds[i]].ns;
 	}
-	if (more >= all / 100 * KIND_MIN_PCT)
+	if (more >= least)
 		dw_note(t, SHARE, WAITS_MORE, .n = {more}, .share = {dw_share(more, all)});
 	if (left_out)
 		dw_note(t, SAYS, WAITS_LEFT_OUT_MEANS);

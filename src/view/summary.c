@@ -165,44 +165,40 @@ void dw_notes_end_size(struct dw_notes *t)
 	dw_note(t, MORE, TASKS, .n = {threads, processes});
 }
 
-static enum dw_sentence path_heading(const struct dw_notes *t, bool waits)
+static enum dw_sentence path_heading(const struct dw_notes *t)
 {
 	enum dw_method method = dw_profile_method(t->profile);
 
 	if (method != DWELL_METHOD_SAMPLING)
 		return method == DWELL_METHOD_MEMORY ? DWELL_SAYS_PATH_OF_OBJECTS
 						     : DWELL_SAYS_PATH_OF_CALLS;
-	if (waits)
-		return DWELL_SAYS_PATH_OF_WAITS;
+	if (t->totals->all[DWELL_MEASURE_BLOCKED] && dw_totals_has(t->totals, DWELL_MEASURE_WORK))
+		return DWELL_SAYS_PATH_OF_WORK;
 	return t->view->sample_ns > 0 ? DWELL_SAYS_PATH_OF_TIME : DWELL_SAYS_PATH;
 }
 
 void dw_notes_path(struct dw_notes *t)
 {
 	enum dw_method method = dw_profile_method(t->profile);
-	bool waits = dw_totals_go_by_waits(t->totals);
 	enum dw_measure work = dw_totals_work(t->totals);
 	uint64_t all = t->totals->all[work];
 	unsigned shares = method == DWELL_METHOD_SAMPLING ? 1 : 2;
 	size_t n = t->end[DWELL_SECTION_PATH], left_out = n > PATH_ROWS_MAX ? n - PATH_ROWS_MAX : 0;
 
 	if (n)
-		dw_note_by(t, HEADING, path_heading(t, waits),
-			   .n = {method == DWELL_METHOD_SAMPLING
-					 ? waits ? t->totals->all[DWELL_MEASURE_BLOCKED]
-						 : (uint64_t)((double)all * t->view->sample_ns)
+		dw_note_by(t, HEADING, path_heading(t),
+			   .n = {work == DWELL_MEASURE_SAMPLES
+					 ? (uint64_t)((double)all * t->view->sample_ns)
 					 : all});
 	for (size_t depth = 0; depth < n - left_out; depth++) {
 		size_t i = depth < PATH_HEAD_ROWS ? depth : depth + left_out;
 		struct dw_row row = dw_notes_row(t, i);
-		uint64_t ns = dw_measured_get(&row.measured, DWELL_MEASURE_BLOCKED, false);
 
 		if (left_out && depth == PATH_HEAD_ROWS)
 			dw_note(t, GAP, GAP, .n = {PATH_HEAD_ROWS, left_out}, .shares = shares);
 		dw_note(t, PATH, NONE, .row = (uint32_t)i, .n = {depth}, .shares = shares,
 			.share = {
-				waits ? dw_share(ns, t->totals->all[DWELL_MEASURE_BLOCKED])
-				      : dw_share(dw_measured_get(&row.measured, work, false), all),
+				dw_share(dw_measured_get(&row.measured, work, false), all),
 				dw_share(dw_measured_get(&row.measured, work, true), all)});
 	}
 }

@@ -140,10 +140,7 @@ uint64_t dw_unfold_weight(const struct dw_unfold *u, uint32_t item)
 
 	u->view->ops->row(u->view, item, &scratch, &row);
 	dw_buf_release(&scratch);
-	return dw_totals_go_by_waits(u->view->request.totals)
-		       ? dw_measured_get(&row.measured, DWELL_MEASURE_BLOCKED, false)
-		       : dw_measured_get(&row.measured, dw_totals_work(u->view->request.totals),
-					 false);
+	return dw_measured_get(&row.measured, dw_totals_work(u->view->request.totals), false);
 }
 
 int dw_unfold_hot_path(struct dw_unfold *u, size_t i, size_t *ret)

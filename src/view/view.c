@@ -7,7 +7,10 @@
 #include <string.h>
 
 /* Rows come in an order that no cache likes: how many rows early their values are asked for. */
-enum { AHEAD = 8 };
+enum {
+	AHEAD = 8,
+	WAITS_WORTH_PART = 1000, /* of work, for columns of their own */
+};
 
 const struct dw_view_ops *const dw_views[] = {
 	&dw_view_summary,
@@ -68,9 +71,9 @@ void dw_view_columns(const struct dw_view_ops *ops, const struct dw_profile *p, 
 	}
 }
 
-enum dw_column dw_view_sort(const struct dw_view_ops *ops, const struct dw_profile *p, bool waited)
+enum dw_column dw_view_sort(const struct dw_view_ops *ops, const struct dw_profile *p)
 {
-	enum dw_measure lead = dw_measures_lead(dw_profile_measures(p), waited);
+	enum dw_measure lead = dw_measures_lead(dw_profile_measures(p));
 
 	if (ops->sort == DWELL_COLUMN_LEAD_EXCLUSIVE)
 		return dw_columns_lead(lead, !has_sites(ops, p));
@@ -81,7 +84,7 @@ enum dw_column dw_view_sorted_by(const struct dw_view *v)
 {
 	if (v->request.sort)
 		return v->request.sort;
-	return dw_view_sort(v->ops, v->request.profile, dw_totals_go_by_waits(v->request.totals));
+	return dw_view_sort(v->ops, v->request.profile);
 }
 
 void dw_view_tell_processes_apart(const struct dw_view *v, enum dw_column *columns)
@@ -99,6 +102,18 @@ void dw_view_tell_processes_apart(const struct dw_view *v, enum dw_column *colum
 		return;
 	memmove(columns + at + 1, columns + at, (n + 1 - at) * sizeof *columns);
 	columns[at] = DWELL_COLUMN_PROCESS_ID;
+}
+
+void dw_view_drop_waits(const struct dw_view *v, enum dw_column *columns)
+{
+	const uint64_t *all = v->request.totals->all;
+
+	if (!dw_totals_has_waits(v->request.totals) ||
+	    all[DWELL_MEASURE_BLOCKED] > all[DWELL_MEASURE_WORK] / WAITS_WORTH_PART)
+		return;
+	for (enum dw_column c = 1; c < DWELL_COLUMNS_N; c++)
+		if (dw_column_info(c)->measure == DWELL_MEASURE_BLOCKED)
+			dw_columns_drop(columns, c);
 }
 
 int dw_view_open(struct dw_view *v, const struct dw_view_ops *ops,

@@ -216,7 +216,7 @@ void dw_view_columns(const struct dw_view_ops *ops, const struct dw_profile *p, 
 		     bool defaults, enum dw_column *ret);
 
 /* The column by which the view orders rows of @p. @waited: threads waited. */
-enum dw_column dw_view_sort(const struct dw_view_ops *ops, const struct dw_profile *p, bool waited);
+enum dw_column dw_view_sort(const struct dw_view_ops *ops, const struct dw_profile *p);
 
 /* The column that @v is ordered by. */
 enum dw_column dw_view_sorted_by(const struct dw_view *v);
@@ -225,6 +225,9 @@ enum dw_column dw_view_sorted_by(const struct dw_view *v);
  * room for DWELL_COLUMNS_N, before the names. Not where rows are those of processes, or of call
  * trees, which tell them apart by their roots. */
 void dw_view_tell_processes_apart(const struct dw_view *v, enum dw_column *columns);
+
+/* Take the columns of waits out of @columns where next to nobody waited. */
+void dw_view_drop_waits(const struct dw_view *v, enum dw_column *columns);
 
 /* Open a view. 0 or -ENOMEM, to be released in any case. */
 int dw_view_open(struct dw_view *v, const struct dw_view_ops *ops,
@@ -265,10 +268,6 @@ void dw_view_release(struct dw_view *v);
  * and the cost of probes is known no better than loops and samples agree. 0 = no calls.
  */
 double dw_call_uncertainty(const struct dw_profile *p);
-
-/* How much CPU time each sample of @p stands for, ns; 0 = they do not come by time, or there are
- * none. */
-double dw_sample_ns(const struct dw_profile *p);
 
 /* How long the program may have worked in the calls of @m themselves at most, ns, where the mean
  * one took less than @uncertain_ns, else 0. */

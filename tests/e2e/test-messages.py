@@ -239,7 +239,7 @@ def test_units(context):
     sampled(context)
     lines = context.run(context.dwell, "report", "run.dwell", "functions", "--all-code", "--columns",
                         "exclusive_samples,exclusive_cpu_time").stdout.split("\n")
-    cells = [line.split() for line in lines[1:] if line]
+    cells = [line.split() for line in lines[1:] if line and line[0] != "("]
     period = 1000000000 // context.report("functions")["session"]["frequency_hz"]
     unit = cells[0][1].lstrip("0123456789.")
     scale = {"ms": 1e6, "s": 1e9}[unit]

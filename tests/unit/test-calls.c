@@ -696,7 +696,7 @@ static bool do_rows_add_up(const struct dw_totals *t, dw_measures measures)
 	dw_vec_each(row, &t->threads)
 		dw_call_values_add(&threads, &total_at(&t->amounts, row->amounts)->exclusive);
 	nodes.calls = functions.calls;
-	dw_amounts_init(&sum, measures);
+	dw_amounts_init(&sum, measures, 0);
 	row_put_calls(&sum, &functions, &functions, (struct row_calls){.calls = functions.calls});
 	dw_amounts_pop(&sum, all);
 	dw_amounts_release(&sum);

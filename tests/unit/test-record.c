@@ -14,7 +14,7 @@ enum { FUNCTIONS = 40, CODE_BYTES = 100000 };
 /* FUNCTIONS functions of equal size; function i has i exclusive samples. */
 static void make_profile(struct dw_profile *p, struct dw_totals *t)
 {
-	dw_totals_init(t, (dw_measures)1 << DWELL_MEASURE_SAMPLES);
+	dw_totals_init(t, (dw_measures)1 << DWELL_MEASURE_SAMPLES, 0);
 	for (uint32_t i = 1; i <= FUNCTIONS; i++) {
 		struct dw_function f = {.module = 1, .name = i, .svma = i * 0x1000};
 		uint32_t id, amounts;

@@ -339,7 +339,7 @@ static void fill_totals(struct dw_totals *t, dw_measures measures)
 	struct dw_extreme_values values = DWELL_EXTREMES_NONE;
 	uint32_t whole, part, site;
 
-	dw_totals_init(t, measures);
+	dw_totals_init(t, measures, 0);
 	row_put_calls(&t->amounts, &all, &all, (struct row_calls){5, 0, 0});
 	dw_amounts_pop(&t->amounts, t->all);
 	whole = row_put_calls(&t->amounts, &all, &own, (struct row_calls){5, 1, 0});

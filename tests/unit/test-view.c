@@ -73,7 +73,7 @@ TEST(amounts_of_any_measures_stand_side_by_side)
 	struct dw_amount amount;
 	uint64_t n = 0;
 
-	dw_amounts_init(&a, set);
+	dw_amounts_init(&a, set, 0);
 	CHECK(dw_amounts_push(&a) == 0 &&
 	      row_put_calls(&a, &none, &none, (struct row_calls){9, 4, 2}) == 1);
 	m.table = &a;
@@ -117,7 +117,7 @@ TEST(rare_amounts_rise_as_all_others)
 		struct dw_measured m = {.table = &a};
 		struct dw_cct t;
 
-		dw_amounts_init(&a, measures_of_calls());
+		dw_amounts_init(&a, measures_of_calls(), 0);
 		CHECK_INT(dw_cct_init(&t, 3, &a), 0);
 		for (uint32_t id = 0; id < 3; id++)
 			t.parent[id] = id ? id - 1 : DWELL_CCT_NONE;
@@ -240,15 +240,20 @@ TEST(rows_sort_by_any_column_both_ways)
 }
 
 /* Who asked for waits looks for the longest; where nobody waited samples count. */
-TEST(rows_of_waits_sort_by_samples_where_nobody_waited)
+/* Waits and samples of time are one order, the more of either the earlier. */
+TEST(rows_sort_by_processor_time_and_waits_together)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
 	struct dw_totals t = {0};
-	struct dw_extra wait = {.span_ns = 9, .n = 9, .measure = DWELL_MEASURE_BLOCKED};
+	struct dw_extra wait = {
+		.span_ns = 1600000, .n = 1600000, .measure = DWELL_MEASURE_BLOCKED, .thread = 1};
 
 	make_three(&p);
 	CHECK_INT(dw_facts_set_text(&p.facts, "off_cpu", "switches"), 0);
-	for (int waits = 0; waits < 2; waits++) {
+	CHECK_INT(dw_facts_set_text(&p.facts, "event", "cpu-clock"), 0);
+	CHECK_INT(dw_facts_set(&p.facts, "frequency_hz", 1000), 0);
+	wait.stack = p.samples.stack[p.samples.n - 1];
+	for (uint64_t waits = 0; waits < 3; waits++) {
 		struct dw_view_request request = {.profile = &p, .totals = &t};
 		char text[200];
 		struct dw_view v;
@@ -256,11 +261,12 @@ TEST(rows_of_waits_sort_by_samples_where_nobody_waited)
 		CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_FUNCTIONS, &t), 0);
 		CHECK(dw_totals_has_waits(&t));
 		CHECK_INT(dw_view_open(&v, &dw_view_functions, &request), 0);
-		CHECK_STR(cell_text(&v, 0, DWELL_COLUMN_FUNCTION_NAME, text), waits ? "a" : "b");
+		CHECK_STR(cell_text(&v, 0, DWELL_COLUMN_FUNCTION_NAME, text), waits > 1 ? "a" : "b");
+		CHECK_INT(t.all[DWELL_MEASURE_WORK],
+			  t.all[DWELL_MEASURE_SAMPLES] * 1000000 + waits * 1600000);
+		CHECK_INT(dw_view_sorted_by(&v), DWELL_COLUMN_WORK_EXCLUSIVE);
 		dw_view_release(&v);
 		dw_totals_release(&t);
-		wait.thread = 1;
-		wait.stack = p.samples.stack[p.samples.n - 1];
 		CHECK_INT(dw_vec_push(&p.extras.rows, wait), 0);
 	}
 	dw_profile_release(&p);

@@ -268,7 +268,7 @@ TEST(rows_are_worth_showing_by_any_measure)
 	struct dw_worth worth;
 	uint32_t row;
 
-	dw_totals_init(&t, 1 << DWELL_MEASURE_SAMPLES | 1 << DWELL_MEASURE_BLOCKED);
+	dw_totals_init(&t, 1 << DWELL_MEASURE_SAMPLES | 1 << DWELL_MEASURE_BLOCKED, 0);
 	t.all[DWELL_MEASURE_SAMPLES] = 2001;
 	row = dw_amounts_push(&t.amounts);
 	dw_worth_init(&worth, &t, 0);

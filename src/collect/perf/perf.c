@@ -222,6 +222,9 @@ static int choose_options(const struct dw_backend_config *c, struct dw_perf_opti
 	o->at_exec = !c->pids_n && !c->system_wide;
 	o->system_wide = c->system_wide;
 	o->beside = c->beside;
+	/* Waits are recorded by an event only where they are by records of switches. */
+	if (!c->by_switches)
+		o->beside &= ~((dw_measures)1 << DWELL_MEASURE_BLOCKED);
 	o->identify = c->pids_n || dw_perf_besides_sample(c->beside);
 	o->kernel = c->kernel;
 	o->period = c->period;
@@ -324,7 +327,7 @@ static int begin_waits(struct dw_backend *b, const struct dw_backend_config *con
 	b->has_waits = true;
 	b->dispatcher.on_switch = on_switch;
 	b->dispatcher.on_switch_ctx = &b->waits;
-	return dw_waits_begin(&b->waits, &b->dispatcher, true, config->pids_n,
+	return dw_waits_begin(&b->waits, &b->dispatcher, config->by_switches, config->pids_n,
 			      dw_clock_ns(CLOCK_MONOTONIC));
 }
 
