@@ -39,7 +39,7 @@ struct dw_cct {
 	uint32_t room;	 /* positions that there is memory for */
 	bool has_statements; /* the maker sets it */
 	/* Sums of the amounts of all positions before this one, with a last row for all of them. */
-	unsigned common_n, rare_n; /* places of struct dw_amounts */
+	unsigned common_n, rare_n;     /* places of struct dw_amounts */
 	unsigned calls, samples, work; /* the places of these, 0 = there are none */
 	uint64_t sample_ns;	       /* work of a sample, 0 = it has none */
 	uint64_t *common;

@@ -157,6 +157,9 @@ static enum dw_wait_kind combine(enum dw_wait_kind was, const struct saying *s)
 		return was;
 	if (was == DWELL_WAIT_OTHER || s->kind == DWELL_WAIT_COLLECTION)
 		return s->kind;
+	/* As make does, which waits for what its children write. */
+	if (was == DWELL_WAIT_PIPE && s->kind == DWELL_WAIT_CHILD)
+		return s->kind;
 	if (was == DWELL_WAIT_CONDITION &&
 	    (s->kind == DWELL_WAIT_LOCK || s->kind == DWELL_WAIT_CHILD))
 		return s->kind;

@@ -399,8 +399,8 @@ static int put_views(const struct live *l, const struct dw_profile *p, struct dw
 			rows = l->screen.height > PATH_ROWS + OTHER_ROWS + ROWS_MIN
 				       ? l->screen.height - PATH_ROWS - OTHER_ROWS
 				       : ROWS_MIN;
-		request.sort = dw_columns_lead(dw_measures_lead(dw_profile_measures(p)),
-					       !l->inclusive);
+		request.sort =
+			dw_columns_lead(dw_measures_lead(dw_profile_measures(p)), !l->inclusive);
 		rc = put_view(l, &dw_view_functions, &request, rows, out);
 	}
 	dw_out_puts(out, "\n");

@@ -403,6 +403,7 @@ static void set_focus(const struct report *r, struct dw_focus *ret)
 	ret->function = request->function;
 	ret->min_pct = request->pruning.trim_pct;
 	ret->hot_path = request->hot_path || r->view == &dw_view_summary;
+	ret->work = !r->options->sort;
 	if (!r->options->sort && !request->by_first_call && !r->format->human_readable &&
 	    !request->pruning.fold)
 		ret->rows = r->options->top;

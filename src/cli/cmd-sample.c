@@ -237,8 +237,8 @@ static bool is_of_time(const char *event)
  * next to nothing. */
 static dw_measures measures_beside(const struct cmd_sample *c)
 {
-	bool has_waits = c->off_cpu == ALWAYS ||
-			 (c->off_cpu == AUTO && !c->all && is_of_time(c->event));
+	bool has_waits =
+		c->off_cpu == ALWAYS || (c->off_cpu == AUTO && !c->all && is_of_time(c->event));
 
 	return (dw_measures)has_waits << DWELL_MEASURE_BLOCKED;
 }
@@ -357,7 +357,7 @@ static int record_by(struct cmd_sample *c, char **command, const struct dw_sampl
 						.period = c->period == NO_PERIOD ? 0 : c->period,
 						.kernel = kernel_when[c->kernel],
 						.beside = measures_beside(c),
-						.by_switches = c->off_cpu == ALWAYS,
+						.exact_waits = c->off_cpu == ALWAYS,
 						.system_wide = c->all,
 						.frequency_hz = (uint32_t)c->frequency_hz,
 						.stack_bytes = (uint32_t)c->stack_bytes,
@@ -389,7 +389,8 @@ static int record(struct cmd_sample *c, char **command)
 	struct dw_record_result none = {0};
 	struct dw_sampler_choice sampler;
 	int rc = dw_sampler_choose(needs_perf(c) ? DWELL_SAMPLER_PERF : c->sampler,
-				   c->pids.n ? NULL : command[0], c->off_cpu == ALWAYS, &sampler, &err);
+				   c->pids.n ? NULL : command[0], c->off_cpu == ALWAYS, &sampler,
+				   &err);
 
 	if (!rc && sampler.backend == &dw_backend_in_process) {
 		dw_auto_free char *agent_file = dw_agent_file(SAMPLER);

@@ -29,8 +29,7 @@ struct dw_backend_config {
 	enum dw_sample_kernel kernel;
 	bool system_wide;      /* all there is, and not only the command */
 	dw_measures beside;    /* what is recorded beside samples, as far as the backend can */
-	bool by_switches;      /* waits by records of switches where there are some: exact, but dear
-				  to who waits often */
+	bool exact_waits;      /* at any price: by records of switches where there are some */
 	uint32_t stack_bytes;  /* of stack copied with each sample, 0 = the backend's choice */
 	const char *cache_dir; /* for unwind tables, NULL = none */
 	/* Code of .NET runtimes; borrowed until free, drained by the caller. NULL = has no names */

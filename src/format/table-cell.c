@@ -178,14 +178,14 @@ bool dw_table_is_hot(const struct dw_format_job *job, const struct dw_row *row,
 		     enum dw_column column)
 {
 	const struct dw_totals *t = job->view->request.totals;
-	enum dw_measure measure = column == DWELL_COLUMN_WORK_EXCLUSIVE_PCT ? DWELL_MEASURE_WORK
-									    : t->main;
+	enum dw_measure measure =
+		column == DWELL_COLUMN_WORK_EXCLUSIVE_PCT ? DWELL_MEASURE_WORK : t->main;
 	uint64_t own = dw_measured_get(&row->measured, measure, true);
 
 	return own * 100 >= t->all[measure] * HOT_PCT &&
-	       (column == DWELL_COLUMN_EXCLUSIVE_PCT ||
-		column == DWELL_COLUMN_WORK_EXCLUSIVE_PCT || column == DWELL_COLUMN_EE_PCT ||
-		column == DWELL_COLUMN_BYTES_EXCLUSIVE_PCT || column == DWELL_COLUMN_BYTES_PCT);
+	       (column == DWELL_COLUMN_EXCLUSIVE_PCT || column == DWELL_COLUMN_WORK_EXCLUSIVE_PCT ||
+		column == DWELL_COLUMN_EE_PCT || column == DWELL_COLUMN_BYTES_EXCLUSIVE_PCT ||
+		column == DWELL_COLUMN_BYTES_PCT);
 }
 
 /* A function's name, or several. In a row too deep to be indented "+N " stands before it. */

@@ -340,6 +340,16 @@ static void put_left_out(const struct dw_totals *t, struct dw_out *out)
 		dw_out_puts(out, "; --waits=all counts them)\n");
 }
 
+/* By what rows of calls stand that is in no column. */
+static void put_order(const struct dw_format_job *job, struct dw_out *out)
+{
+	const struct dw_column_info *by = dw_column_info(dw_view_sorted_by(job->view));
+
+	if (by->measure == DWELL_MEASURE_WORK)
+		dw_out_puts(out, "(in the order of elapsed time without waits for something to do, "
+				 "children, a processor: --waits=all counts them)\n");
+}
+
 /* What a reader must know of the numbers above. */
 static void write_footers(const struct dw_format_job *job, const struct layout *l,
 			  struct dw_out *out)
@@ -354,7 +364,10 @@ static void write_footers(const struct dw_format_job *job, const struct layout *
 		dw_out_puts(
 			out,
 			"(code of the system is part of what it was called by: --all-code shows it)\n");
-	put_left_out(t, out);
+	if (dw_profile_has_calls(job->view->request.profile))
+		put_order(job, out);
+	else
+		put_left_out(t, out);
 	if (t->to_ns)
 		dw_out_printf(out, "(times from %.3f s to %.3f s: ranges snap to slices)\n",
 			      (double)t->from_ns / 1e9, (double)t->to_ns / 1e9);

@@ -27,7 +27,7 @@ enum dw_measure {
 	/* Without waits that do not count (model/wait.h); of samples of time, and waits beside
 	 * them, the sum of both. */
 	DWELL_MEASURE_WORK,
-	DWELL_MEASURE_OS_CPU,	 /* in system calls that count */
+	DWELL_MEASURE_OS_CPU, /* in system calls that count */
 	DWELL_MEASURE_SWITCHES,
 	DWELL_MEASURE_IO_CALLS,
 	DWELL_MEASURE_BLOCKING_CALLS,

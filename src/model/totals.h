@@ -253,9 +253,8 @@ static inline struct dw_values dw_totals_node_weight(const struct dw_totals *t, 
 static inline uint64_t dw_totals_node_work(const struct dw_totals *t, size_t node)
 {
 	const struct dw_values *left_out =
-		t->amounts.sample_ns
-			? NULL
-			: dw_amounts_pair(&t->node_amounts, node, DWELL_MEASURE_WORK);
+		t->amounts.sample_ns ? NULL
+				     : dw_amounts_pair(&t->node_amounts, node, DWELL_MEASURE_WORK);
 
 	return dw_totals_node_weight(t, node).inclusive - (left_out ? left_out->inclusive : 0);
 }

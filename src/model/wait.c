@@ -158,7 +158,8 @@ static const struct name runtimes[] = {
 	{"lock_slow", DWELL_WAIT_LOCK}, /* Rust's parking_lot */
 	{"lock_shared_slow", DWELL_WAIT_LOCK},
 	{"lock_exclusive_slow", DWELL_WAIT_LOCK},
-	{"runtime.lock2", DWELL_WAIT_LOCK}, /* Go */
+	{"runtime.lock2", DWELL_WAIT_LOCK},	 /* Go */
+	{"jobserver_acquire", DWELL_WAIT_CHILD}, /* GNU make */
 };
 
 static bool fits(const char *pattern, const char *name, size_t n)

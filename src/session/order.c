@@ -22,7 +22,7 @@ static struct dw_values values_at(const struct by_index *of, size_t i)
 	const uint32_t *amounts = (const void *)((const char *)of->amounts + i * of->stride);
 
 	return of->amounts ? *dw_amounts_common(&of->totals->amounts, *amounts,
-					       dw_totals_order(of->totals))
+						dw_totals_order(of->totals))
 			   : dw_totals_node_weight(of->totals, i);
 }
 

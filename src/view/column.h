@@ -20,15 +20,16 @@
 	X(name, title, header, kind, NONE, TOTAL, false, 0, 0)
 
 /* Samples and waits are shown beside work, of which they are the parts. */
-#define DWELL_BESIDE_WORK(of, groups)                                                              \
-	(DWELL_MEASURE_##of == DWELL_MEASURE_SAMPLES || DWELL_MEASURE_##of == DWELL_MEASURE_BLOCKED \
-		 ? (groups)                                                                        \
+#define DWELL_BESIDE_WORK(of, groups)                                \
+	(DWELL_MEASURE_##of == DWELL_MEASURE_SAMPLES ||              \
+			 DWELL_MEASURE_##of == DWELL_MEASURE_BLOCKED \
+		 ? (groups)                                          \
 		 : 0)
 
 /* A total and its share, both ways. Tables show them from the rank @at on, with @shares or not. */
 #define DW_COLUMNS_BOTH(X, name, title, of, kind, incl, incl_pct, excl, excl_pct, shares, at)  \
 	X(name##INCLUSIVE, "Inclusive " title, incl, kind, of, TOTAL, false,                   \
-	  DWELL_IN_FILES | DWELL_IN_TABLES | DWELL_BESIDE_WORK(of, DWELL_IN_WORK), at + 6)                                            \
+	  DWELL_IN_FILES | DWELL_IN_TABLES | DWELL_BESIDE_WORK(of, DWELL_IN_WORK), at + 6)     \
 	X(name##INCLUSIVE_PCT, "Inclusive " title " %", incl_pct, PERCENT, of, PERCENT, false, \
 	  DWELL_IN_FILES | (shares ? DWELL_IN_TABLES : 0), at + 5)                             \
 	X(name##EXCLUSIVE, "Exclusive " title, excl, kind, of, TOTAL, true,                    \
@@ -39,9 +40,9 @@
 	  DWELL_IN_FILES | (shares ? DWELL_IN_TABLES | DWELL_IN_OWN : 0), at + 1)
 
 /* Processor time and waits together; tables show its share. */
-#define DW_COLUMNS_WORK(X, which, name, share, exclusive, shown, at)                        \
-	X(WORK_##name, which " Work Time", NULL, DURATION_NS, WORK, TOTAL, exclusive,       \
-	  DWELL_IN_FILES, 0)                                                                \
+#define DW_COLUMNS_WORK(X, which, name, share, exclusive, shown, at)                         \
+	X(WORK_##name, which " Work Time", NULL, DURATION_NS, WORK, TOTAL, exclusive,        \
+	  DWELL_IN_FILES, 0)                                                                 \
 	X(WORK_##name##_PCT, which " Work Time %", share, PERCENT, WORK, PERCENT, exclusive, \
 	  DWELL_IN_FILES | (shown), at)
 

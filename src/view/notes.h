@@ -52,6 +52,9 @@ enum dw_note_kind {
 	S(NOT_SAMPLED, " (not sampled)")                                                                               \
 	S(MOSTLY_WAITING,                                                                                              \
 	  "It used {0%} of one processor: record with --off-cpu to see what it waits for.")                            \
+	S(PROGRAMS, "Programs")                                                                                        \
+	S(PROGRAM, "{0s}")                                                                                             \
+	S(OF_PROCESSES, ", {0c process}")                                                                              \
 	S(WAITS, "Waiting, all threads together")                                                                      \
 	/* What for, in the order of enum dw_wait_kind. */                                                             \
 	S(WAITS_OTHER, "{0t} otherwise")                                                                               \
@@ -126,7 +129,8 @@ enum dw_note_kind {
 	S(PATH_OF_OBJECTS, "Hot path: bytes with callees, and of its own")                                             \
 	S(GAP, "... {1d} more ...")                                                                                    \
 	S(WORKING, "Functions doing most of the work themselves")                                                      \
-	S(WORKING_OR_WAITING, "Functions doing most of the work themselves (█ processor, ▒ waits)")                    \
+	S(WORKING_OR_WAITING,                                                                                          \
+	  "Functions doing most of the work themselves (█ processor, ▒ waits)")                                        \
 	S(WAITING, "Functions waiting longest themselves")                                                             \
 	S(CALLED, "Functions with most individual work (█ the program, ▒ the operating system)")                       \
 	S(PROCESSES, "{0c process}")                                                                                   \
@@ -411,6 +415,9 @@ void dw_notes_end_size(struct dw_notes *t);
 
 /* The hot path. */
 void dw_notes_path(struct dw_notes *t);
+
+/* How much each program did, where there are several. */
+void dw_notes_programs(struct dw_notes *t);
 
 /* What was waited for, and which kinds are in nothing else. */
 void dw_notes_waits(struct dw_notes *t);

@@ -429,6 +429,7 @@ void dw_notes_calls(struct dw_notes *t)
 	add_chosen(t);
 	add_time(t);
 	dw_notes_files(t);
+	dw_notes_programs(t);
 	dw_notes_path(t);
 	add_functions(t);
 	add_slow_calls(t);

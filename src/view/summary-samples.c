@@ -199,8 +199,7 @@ static void add_function(struct dw_notes *t, size_t i, const struct dw_row *row,
 static void add_working(struct dw_notes *t)
 {
 	enum dw_measure work = dw_totals_work(t->totals);
-	bool has_waits =
-		work == DWELL_MEASURE_WORK && t->totals->all[DWELL_MEASURE_BLOCKED];
+	bool has_waits = work == DWELL_MEASURE_WORK && t->totals->all[DWELL_MEASURE_BLOCKED];
 	uint64_t all = t->totals->all[work];
 	size_t i = t->end[DWELL_SECTION_PATH];
 
@@ -210,9 +209,8 @@ static void add_working(struct dw_notes *t)
 	for (; i < dw_notes_end(t, DWELL_SECTION_FUNCTIONS, WORKING_MAX); i++) {
 		struct dw_row row = dw_notes_row(t, i);
 		uint64_t own = dw_measured_get(&row.measured, work, true);
-		uint64_t waits = has_waits ? dw_measured_get(&row.measured,
-							     DWELL_MEASURE_BLOCKED, true)
-					   : 0;
+		uint64_t waits =
+			has_waits ? dw_measured_get(&row.measured, DWELL_MEASURE_BLOCKED, true) : 0;
 
 		if (!own)
 			break;
@@ -233,8 +231,8 @@ static void add_waiting(struct dw_notes *t)
 		dw_note(t, HEADING, WAITING);
 	for (; i < end; i++) {
 		struct dw_row row = dw_notes_row(t, i);
-		double share = dw_share(
-			dw_measured_get(&row.measured, DWELL_MEASURE_BLOCKED, true), all);
+		double share =
+			dw_share(dw_measured_get(&row.measured, DWELL_MEASURE_BLOCKED, true), all);
 
 		add_function(t, i, &row, share, share);
 	}
@@ -245,6 +243,7 @@ void dw_notes_samples(struct dw_notes *t)
 	add_size(t);
 	add_head(t);
 	dw_notes_waits(t);
+	dw_notes_programs(t);
 	dw_notes_path(t);
 	add_working(t);
 	add_waiting(t);

@@ -197,9 +197,8 @@ void dw_notes_path(struct dw_notes *t)
 		if (left_out && depth == PATH_HEAD_ROWS)
 			dw_note(t, GAP, GAP, .n = {PATH_HEAD_ROWS, left_out}, .shares = shares);
 		dw_note(t, PATH, NONE, .row = (uint32_t)i, .n = {depth}, .shares = shares,
-			.share = {
-				dw_share(dw_measured_get(&row.measured, work, false), all),
-				dw_share(dw_measured_get(&row.measured, work, true), all)});
+			.share = {dw_share(dw_measured_get(&row.measured, work, false), all),
+				  dw_share(dw_measured_get(&row.measured, work, true), all)});
 	}
 }
 

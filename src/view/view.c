@@ -80,11 +80,24 @@ enum dw_column dw_view_sort(const struct dw_view_ops *ops, const struct dw_profi
 	return ops->sort == DWELL_COLUMN_LEAD_INCLUSIVE ? dw_columns_lead(lead, false) : ops->sort;
 }
 
+/* Whether waits that do not count were found, and are told apart from elapsed time. */
+static bool has_work_of_calls(const struct dw_totals *t)
+{
+	return t->main == DWELL_MEASURE_ELAPSED && dw_totals_has(t, DWELL_MEASURE_WORK) &&
+	       t->all[DWELL_MEASURE_WORK] < t->all[DWELL_MEASURE_ELAPSED];
+}
+
 enum dw_column dw_view_sorted_by(const struct dw_view *v)
 {
+	enum dw_column column;
+
 	if (v->request.sort)
 		return v->request.sort;
-	return dw_view_sort(v->ops, v->request.profile);
+	column = dw_view_sort(v->ops, v->request.profile);
+	/* Of calls, too, what they did comes first: not who had nothing to do. */
+	if (v->ops->sort >= DWELL_COLUMN_LEAD_INCLUSIVE && has_work_of_calls(v->request.totals))
+		return dw_columns_lead(DWELL_MEASURE_WORK, dw_column_info(column)->exclusive);
+	return column;
 }
 
 void dw_view_tell_processes_apart(const struct dw_view *v, enum dw_column *columns)

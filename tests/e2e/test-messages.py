@@ -393,3 +393,17 @@ def test_no_row_is_wider_than_the_terminal(context, name):
                 wide = [line for line in lines if len(line) > width and line[:1] != "("]
                 expect(wide, [], f"rows of {view} {by} wider than {width}")
                 require(len(lines) > 2, lines)
+
+
+def test_programs(context):
+    """The summary of several programs says how much each did, all processes of a name together."""
+    slow, fast = context.target("waits-O2"), context.target("waits-O0")
+    sampled = f"{slow} spin 4; {fast} spin 1; {slow} spin 2; true"
+    context.sample("--", "sh", "-c", sampled, session="programs.dwell")
+    lines = context.run(context.dwell, "report", "programs.dwell").stdout.split("\n")
+    at = lines.index("Programs")
+    shares = {line.split(" ")[-1] if "," not in line else line.split()[-3].rstrip(","): float(line.split()[0])
+              for line in lines[at + 1:lines.index("", at)]}
+    require(set(shares) >= {"waits-O2", "waits-O0"} and sum(shares.values()) <= 100.1, f"programs: {shares}")
+    require(shares["waits-O2"] > 2 * shares["waits-O0"] > 0, f"shares: {shares}")
+    require("waits-O2, 2 processes" in "\n".join(lines), "processes of one program")

@@ -1,6 +1,7 @@
 /*
  * Waits of known length, each in a function of its own: asleep, for a lock, for a pipe, for a disk,
- * for a child; many short ones in two places, and shorter ones in another; a spin that is no wait.
+ * for a child; many short ones in two places, and shorter ones in another; short ones of a hundred
+ * threads, untold; a spin that is no wait.
  * Prints what each took, by the clock, of processor time, and of time that it was ready but given
  * no processor, as lines "NAME MICROSECONDS MICROSECONDS MICROSECONDS".
  *
@@ -251,6 +252,27 @@ static void short_part(void)
 	tell("wait_shortly_there", begin);
 }
 
+static void *doze(void *arg)
+{
+	uint64_t end = now_us() + (uint64_t)(1000000 * factor);
+
+	while (now_us() < end)
+		wait_shortly(700);
+	return arg;
+}
+
+static void crowd_part(void)
+{
+	enum { CROWD = 100 };
+	pthread_t threads[CROWD];
+
+	for (int i = 0; i < CROWD; i++)
+		if (pthread_create(&threads[i], NULL, doze, NULL))
+			abort();
+	for (int i = 0; i < CROWD; i++)
+		pthread_join(threads[i], NULL);
+}
+
 int main(int argc, char **argv)
 {
 	struct begin begin;
@@ -281,6 +303,8 @@ int main(int argc, char **argv)
 		disk_part();
 	if (wanted("short"))
 		short_part();
+	if (wanted("crowd"))
+		crowd_part();
 	begin = begin_part();
 	if (wanted("brief")) {
 		wait_briefly();

@@ -142,7 +142,9 @@ int synthetic_tables(const struct synthetic *s, struct dw_profile *p, uint32_t *
 			      s->alloc_groups ? "memory"
 			      : s->slices     ? "instrumentation"
 					      : "sampling") ||
-	    dw_facts_set(&p->facts, "samples_kept", s->samples))
+	    dw_facts_set(&p->facts, "samples_kept", s->samples) ||
+	    (s->waits && (dw_facts_set_text(&p->facts, "event", "cpu-clock") ||
+			  dw_facts_set(&p->facts, "frequency_hz", s->rate_hz))))
 		goto fail;
 	*leaves = ids;
 	return 0;

@@ -261,7 +261,8 @@ TEST(rows_sort_by_processor_time_and_waits_together)
 		CHECK_INT(dw_totals_compute(&p, NULL, DWELL_TOTALS_FUNCTIONS, &t), 0);
 		CHECK(dw_totals_has_waits(&t));
 		CHECK_INT(dw_view_open(&v, &dw_view_functions, &request), 0);
-		CHECK_STR(cell_text(&v, 0, DWELL_COLUMN_FUNCTION_NAME, text), waits > 1 ? "a" : "b");
+		CHECK_STR(cell_text(&v, 0, DWELL_COLUMN_FUNCTION_NAME, text),
+			  waits > 1 ? "a" : "b");
 		CHECK_INT(t.all[DWELL_MEASURE_WORK],
 			  t.all[DWELL_MEASURE_SAMPLES] * 1000000 + waits * 1600000);
 		CHECK_INT(dw_view_sorted_by(&v), DWELL_COLUMN_WORK_EXCLUSIVE);

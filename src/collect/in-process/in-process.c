@@ -305,8 +305,9 @@ static int in_process_start(const struct dw_backend_config *config, struct dw_pr
 		rc = note_facts(*b);
 	if (!rc && dw_measures_has(config->beside, DWELL_MEASURE_BLOCKED)) {
 		(*b)->has_waits = true;
-		rc = dw_waits_begin(&(*b)->waits, &(*b)->dispatcher, false, false,
-				    config->start_ns);
+		rc = dw_waits_begin(&(*b)->waits, &(*b)->dispatcher,
+				    &(struct dw_waits_options){.is_thrifty = !config->exact_waits,
+							       .start_ns = config->start_ns});
 	}
 	return rc ? dw_error_set_errno(err, -rc, "cannot start sampling") : 0;
 }

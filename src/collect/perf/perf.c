@@ -223,7 +223,7 @@ static int choose_options(const struct dw_backend_config *c, struct dw_perf_opti
 	o->system_wide = c->system_wide;
 	o->beside = c->beside;
 	/* Waits are recorded by an event only where they are by records of switches. */
-	if (!c->by_switches)
+	if (!c->exact_waits)
 		o->beside &= ~((dw_measures)1 << DWELL_MEASURE_BLOCKED);
 	o->identify = c->pids_n || dw_perf_besides_sample(c->beside);
 	o->kernel = c->kernel;
@@ -327,8 +327,13 @@ static int begin_waits(struct dw_backend *b, const struct dw_backend_config *con
 	b->has_waits = true;
 	b->dispatcher.on_switch = on_switch;
 	b->dispatcher.on_switch_ctx = &b->waits;
-	return dw_waits_begin(&b->waits, &b->dispatcher, config->by_switches, config->pids_n,
-			      dw_clock_ns(CLOCK_MONOTONIC));
+	return dw_waits_begin(&b->waits, &b->dispatcher,
+			      &(struct dw_waits_options){
+				      .has_records = config->exact_waits,
+				      .is_attached = config->pids_n,
+				      .is_thrifty = !config->exact_waits,
+				      .start_ns = dw_clock_ns(CLOCK_MONOTONIC),
+			      });
 }
 
 static int perf_start(const struct dw_backend_config *config, struct dw_profile *profile,

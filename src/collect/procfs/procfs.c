@@ -175,7 +175,9 @@ static int procfs_start(const struct dw_backend_config *config, struct dw_profil
 	if (!rc)
 		rc = look_at_all(b, config->start_ns);
 	if (!rc)
-		rc = dw_waits_begin(&b->waits, &b->dispatcher, false, true, config->start_ns);
+		rc = dw_waits_begin(&b->waits, &b->dispatcher,
+				    &(struct dw_waits_options){.is_attached = true,
+							       .start_ns = config->start_ns});
 	if (rc)
 		return dw_error_set_errno(err, -rc, "cannot look at processes");
 	*ret = dw_take_ptr(b);

@@ -22,7 +22,11 @@
 #define PIECE_MAX_NS 60000000000ull
 #define HELD_BACK_NS 2000000ull /* records of so long ago may still come */
 
-enum { READS_MAX = 24 };
+enum {
+	READS_MAX = 24,
+	THRIFT = 32,			 /* of a processor is spent one part in so many, */
+	THRIFT_PAUSE_MAX_NS = 500000000, /* but so often there is a look */
+};
 
 struct dw_waiter *dw_waits_waiter(struct dw_waits_watch *w, size_t i)
 {
@@ -148,6 +152,9 @@ static int arm(struct dw_waits_watch *w, uint64_t now_ns)
 	uint64_t pause = w->is_busy ? PAUSE_NS : w->pause_ns * 2;
 
 	w->pause_ns = pause < PAUSE_NS ? PAUSE_NS : pause > PAUSE_MAX_NS ? PAUSE_MAX_NS : pause;
+	if (w->is_thrifty && w->pause_ns < w->cost_ns * THRIFT)
+		w->pause_ns = w->cost_ns < THRIFT_PAUSE_MAX_NS / THRIFT ? w->cost_ns * THRIFT
+									: THRIFT_PAUSE_MAX_NS;
 	w->is_busy = false;
 	w->random = w->random * 6364136223846793005u + 1442695040888963407u;
 	w->next_ns = now_ns + w->pause_ns * 3 / 4 + (w->random >> 33) % (w->pause_ns / 2);
@@ -176,19 +183,24 @@ static int note(const struct dw_waits_watch *w)
 	return rc;
 }
 
-int dw_waits_begin(struct dw_waits_watch *w, struct dw_dispatcher *in, bool has_records,
-		   bool is_attached, uint64_t start_ns)
+int dw_waits_begin(struct dw_waits_watch *w, struct dw_dispatcher *in,
+		   const struct dw_waits_options *options)
 {
+	uint64_t start_ns = options->start_ns;
 	int rc;
 
-	*w = (struct dw_waits_watch){.dispatcher = in, .has_records = has_records, .timer_fd = -1};
-	w->random = start_ns;
-	w->is_busy = true;
-	w->last_ns = start_ns;
+	*w = (struct dw_waits_watch){.dispatcher = in,
+				     .has_records = options->has_records,
+				     .is_thrifty = options->is_thrifty,
+				     .random = start_ns,
+				     .is_busy = true,
+				     .last_ns = start_ns,
+				     .timer_fd = -1};
 	w->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (w->timer_fd < 0)
 		return -errno;
-	for (size_t i = 0; is_attached && has_records && i < in->track.threads.n; i++) {
+	for (size_t i = 0; options->is_attached && options->has_records && i < in->track.threads.n;
+	     i++) {
 		struct dw_waiter *v = dw_waits_waiter(w, i);
 
 		if (!v)
@@ -275,14 +287,16 @@ static int finish(struct dw_waits_watch *w, uint64_t now_ns)
 
 int dw_waits_look(struct dw_waits_watch *w, uint64_t now_ns, bool final)
 {
-	uint64_t expired;
+	uint64_t expired, before_ns;
 	int rc;
 
 	if (now_ns < w->next_ns && !final)
 		return 0;
 	while (read(w->timer_fd, &expired, sizeof expired) < 0 && errno == EINTR)
 		;
+	before_ns = dw_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	rc = look(w, now_ns);
+	w->cost_ns = dw_clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
 	if (rc)
 		return rc;
 	return final ? finish(w, now_ns) : arm(w, now_ns);

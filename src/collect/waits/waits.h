@@ -54,8 +54,10 @@ struct dw_waits_watch {
 	uint64_t last_ns;		  /* likewise, the one before */
 	uint64_t pause_ns;		  /* between looks */
 	uint64_t random;
-	uint32_t first; /* thread that is looked at first */
-	bool is_busy;	/* threads were switched since the last look */
+	uint32_t first;	  /* thread that is looked at first */
+	bool is_busy;	  /* threads were switched since the last look */
+	bool is_thrifty;  /* looks take their share of a processor at most */
+	uint64_t cost_ns; /* of the last look, processor time */
 	struct dw_remote_stack remote;
 	DW_VEC(struct dw_waiter) waiters; /* by the index of the track's threads */
 	/* Of the scheduler's clock, to CLOCK_MONOTONIC, and when it was measured; 0 = not yet. */
@@ -65,11 +67,18 @@ struct dw_waits_watch {
 	uint64_t nameless_ns;
 };
 
-/* Begin with @in at @start_ns, CLOCK_MONOTONIC. @has_records: switches will be told of.
- * @is_attached: the threads that are known already may wait since long. 0 or -errno, to be released
- * in any case. */
-int dw_waits_begin(struct dw_waits_watch *w, struct dw_dispatcher *in, bool has_records,
-		   bool is_attached, uint64_t start_ns);
+struct dw_waits_options {
+	bool has_records; /* switches will be told of */
+	bool is_attached; /* threads that are known already may wait since long */
+	/* Looks take some percent of a processor at most: where many threads are switched, they
+	 * become rare. */
+	bool is_thrifty;
+	uint64_t start_ns; /* CLOCK_MONOTONIC */
+};
+
+/* Begin with @in. 0 or -errno, to be released in any case. */
+int dw_waits_begin(struct dw_waits_watch *w, struct dw_dispatcher *in,
+		   const struct dw_waits_options *options);
 
 /* Take in a record of a switch. 0 or -ENOMEM. */
 int dw_waits_switch(struct dw_waits_watch *w, const struct dw_perf_record *r);
