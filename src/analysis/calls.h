@@ -15,6 +15,7 @@
 #include "analysis/lanes.h"
 #include "analysis/row-keys.h"
 #include "analysis/totals.h"
+#include "analysis/wait-idle.h"
 #include "analysis/wait-kinds.h"
 #include "model/profile.h"
 

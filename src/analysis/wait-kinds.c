@@ -2,6 +2,7 @@
 #include "analysis/wait-kinds.h"
 
 #include "analysis/just-my-code.h"
+#include "analysis/wait-idle.h"
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "model/measure.h"
@@ -161,7 +162,8 @@ static enum dw_wait_kind combine(enum dw_wait_kind was, const struct saying *s)
 	if (was == DWELL_WAIT_PIPE && s->kind == DWELL_WAIT_CHILD)
 		return s->kind;
 	if (was == DWELL_WAIT_CONDITION &&
-	    (s->kind == DWELL_WAIT_LOCK || s->kind == DWELL_WAIT_CHILD))
+	    (s->kind == DWELL_WAIT_LOCK || s->kind == DWELL_WAIT_CHILD ||
+	     s->kind == DWELL_WAIT_IDLE))
 		return s->kind;
 	return was == DWELL_WAIT_IDLE && s->kind == DWELL_WAIT_SOCKET ? s->kind : was;
 }
@@ -190,70 +192,6 @@ static int complete_by_names(struct dw_profile *p)
 	return rc;
 }
 
-/* What thread waits at a place in all. */
-struct place {
-	uint32_t thread;
-	uint64_t ns;
-};
-
-struct places {
-	DW_VEC(struct place) rows;
-	struct dw_map index; /* thread << 32 | place -> index in rows + 1 */
-};
-
-static uint64_t key_of(const struct dw_wait_at *w)
-{
-	return (uint64_t)w->thread << 32 | w->place;
-}
-
-/* Whether @w may be where a thread of a pool is at home: one that is not its process's first. */
-static bool may_be_home(const struct dw_profile *p, const struct dw_wait_at *w)
-{
-	const struct dw_thread *th = dw_threads_get(&p->threads, w->thread);
-	const struct dw_process *of = th ? dw_processes_get(&p->processes, th->process) : NULL;
-
-	return of && of->pid != th->tid &&
-	       (w->kind == DWELL_WAIT_CONDITION || w->kind == DWELL_WAIT_IDLE);
-}
-
-static int add_place(struct places *t, const struct dw_wait_at *w)
-{
-	uint32_t at = dw_map_get(&t->index, key_of(w));
-
-	if (!at) {
-		if (dw_vec_push(&t->rows, (struct place){.thread = w->thread}) ||
-		    dw_map_put(&t->index, key_of(w), (uint32_t)t->rows.n))
-			return -ENOMEM;
-		at = (uint32_t)t->rows.n;
-	}
-	t->rows.v[at - 1].ns += w->ns;
-	return 0;
-}
-
-int dw_find_idle_threads(const struct dw_profile *p, struct dw_wait_at *v, size_t n)
-{
-	dw_auto_free uint32_t *home = calloc(dw_threads_count(&p->threads) + 1ul, sizeof *home);
-	struct places t = {0};
-	int rc = home ? 0 : -ENOMEM;
-
-	for (size_t i = 0; i < n && !rc; i++)
-		if (may_be_home(p, &v[i]))
-			rc = add_place(&t, &v[i]);
-	for (uint32_t i = 0; i < t.rows.n && !rc; i++) {
-		uint32_t *at = &home[t.rows.v[i].thread];
-
-		if (!*at || t.rows.v[i].ns > t.rows.v[*at - 1].ns)
-			*at = i + 1;
-	}
-	for (size_t i = 0; i < n && !rc; i++)
-		if (may_be_home(p, &v[i]) &&
-		    dw_map_get(&t.index, key_of(&v[i])) == home[v[i].thread])
-			v[i].kind = DWELL_WAIT_IDLE;
-	dw_vec_release(&t.rows);
-	dw_map_release(&t.index);
-	return rc;
-}
-
 static int complete_by_threads(struct dw_profile *p)
 {
 	size_t n = p->extras.rows.n;
@@ -272,6 +210,7 @@ static int complete_by_threads(struct dw_profile *p)
 					       .ns = x->n};
 	}
 	rc = dw_find_idle_threads(p, waits, n);
+	rc = rc ? rc : dw_find_parked_threads(p, waits);
 	for (size_t i = 0; i < n && !rc; i++)
 		if (p->extras.rows.v[i].measure == DWELL_MEASURE_BLOCKED)
 			p->extras.rows.v[i].kind = waits[i].kind;

@@ -19,17 +19,6 @@
  */
 int dw_complete_wait_kinds(struct dw_profile *p);
 
-/* How long a thread waited at a place, a number that is its own. */
-struct dw_wait_at {
-	uint32_t thread, place;
-	enum dw_wait_kind kind;
-	uint64_t ns;
-};
-
-/* Of @n waits at @v, those of threads of a pool become idle at the place where such a thread waits
- * most for a condition, unless it waits longer in an event loop. 0 or -ENOMEM. */
-int dw_find_idle_threads(const struct dw_profile *p, struct dw_wait_at *v, size_t n);
-
 /* Names of functions as kinds of waiting: each is looked at once. */
 struct dw_wait_namer {
 	const struct dw_profile *profile; /* borrowed */

@@ -158,8 +158,20 @@ static const struct name runtimes[] = {
 	{"lock_slow", DWELL_WAIT_LOCK}, /* Rust's parking_lot */
 	{"lock_shared_slow", DWELL_WAIT_LOCK},
 	{"lock_exclusive_slow", DWELL_WAIT_LOCK},
-	{"runtime.lock2", DWELL_WAIT_LOCK},	 /* Go */
-	{"jobserver_acquire", DWELL_WAIT_CHILD}, /* GNU make */
+	{"runtime.lock2", DWELL_WAIT_LOCK},			       /* Go */
+	{"System.Threading.LowLevelLifoSemaphore.*", DWELL_WAIT_IDLE}, /* .NET's pool */
+	{"jobserver_acquire", DWELL_WAIT_CHILD},		       /* GNU make */
+};
+
+/* Names of threads that runtimes have for their own purposes. */
+static const char *const service_threads[] = {
+	".NET SynchManag*", ".NET EventPipe",	".NET DebugPipe",   ".NET SigHandler",
+	".NET Signal Han*", ".NET Finalizer",	".NET Server GC",   ".NET BGC",
+	".NET Tiered Com*", ".NET TP Gate",	".NET Timer",	    ".NET Debugger",
+	".NET File Watch*", ".NET Sockets",	"GC Thread#*",	    "G1 *",
+	"VM Thread",	    "VM Periodic *",	"C1 CompilerThre*", "C2 CompilerThre*",
+	"Reference Handl*", "Finalizer",	"Signal Dispatch*", "Service Thread",
+	"Monitor Deflati*", "Notification Th*", "Common-Cleaner",   "Attach Listener", /* Java */
 };
 
 static bool fits(const char *pattern, const char *name, size_t n)
@@ -193,5 +205,16 @@ bool dw_wait_kind_of_function(const char *name, bool in_c_library, enum dw_wait_
 	}
 	dw_function_name_parse(name, strlen(name), &parts);
 	return find(runtimes, sizeof runtimes / sizeof *runtimes, name + parts.own,
-		    parts.own_end - parts.own, ret);
+		    parts.own_end - parts.own, ret) ||
+	       find(runtimes, sizeof runtimes / sizeof *runtimes, name, strcspn(name, "("), ret);
+}
+
+bool dw_wait_is_service_thread(const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < sizeof service_threads / sizeof *service_threads; i++)
+		if (fits(service_threads[i], name, n))
+			return true;
+	return false;
 }

@@ -50,3 +50,6 @@ enum dw_wait_kind dw_wait_kind_find(const char *name, size_t n);
 /* What a thread waits for that waits in the function @name, which is demangled. @in_c_library: it
  * is one of the C library's, whose names are not the user's. False: the name tells nothing. */
 bool dw_wait_kind_of_function(const char *name, bool in_c_library, enum dw_wait_kind *ret);
+
+/* Whether a runtime has threads called @name for its own purposes: to collect, to compile. */
+bool dw_wait_is_service_thread(const char *name);

@@ -1,6 +1,7 @@
 /* What threads wait for: by system call and descriptor, by names of functions, and by threads. */
 #include "check.h"
 
+#include "analysis/wait-idle.h"
 #include "analysis/wait-kinds.h"
 #include "collect/waits/kind.h"
 #include "model/measure.h"
@@ -159,6 +160,66 @@ TEST(threads_of_a_pool_are_idle_at_home)
 			CHECK_INT(waits[i].kind, becomes[i]);
 	}
 	dw_profile_release(&p);
+}
+
+/* Of one process: thread 1 is the first, 2 and 3 wait for a pipe, 4 for a lock, 5 is a runtime's.
+ * All wait the whole second; 3 goes on in between. */
+TEST(threads_that_never_go_on_are_idle)
+{
+	static const struct {
+		uint32_t thread;
+		uint64_t begin_ns, span_ns, n;
+		enum dw_wait_kind kind, becomes;
+	} rows[] = {
+		{1, 0, 1000000000, 1000000000, DWELL_WAIT_CONDITION, DWELL_WAIT_IDLE},
+		{2, 10000000, 500000000, 500000000, DWELL_WAIT_PIPE, DWELL_WAIT_IDLE},
+		{2, 510000000, 490000000, 490000000, DWELL_WAIT_PIPE, DWELL_WAIT_IDLE},
+		{3, 0, 500000000, 500000000, DWELL_WAIT_PIPE, DWELL_WAIT_PIPE},
+		{3, 500000000, 500000000, 499000000, DWELL_WAIT_PIPE, DWELL_WAIT_PIPE},
+		{4, 0, 1000000000, 1000000000, DWELL_WAIT_LOCK, DWELL_WAIT_LOCK},
+		{5, 300000000, 200000000, 100000000, DWELL_WAIT_SLEEP, DWELL_WAIT_IDLE},
+	};
+	enum { N = sizeof rows / sizeof *rows };
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_wait_at waits[N];
+	uint32_t process, thread, name;
+
+	CHECK_INT(dw_strings_adds(&p.strings, ".NET TP Gate", &name), 0);
+	CHECK_INT(dw_processes_add(&p.processes, &(struct dw_process){.pid = 100}, &process), 0);
+	for (int32_t tid = 100; tid < 105; tid++)
+		CHECK_INT(dw_threads_add(&p.threads,
+					 &(struct dw_thread){.process = process,
+							     .tid = tid,
+							     .name = tid == 104 ? name : 0},
+					 &thread),
+			  0);
+	for (size_t i = 0; i < N; i++) {
+		struct dw_extra x = {.begin_ns = rows[i].begin_ns,
+				     .span_ns = rows[i].span_ns,
+				     .n = rows[i].n,
+				     .thread = rows[i].thread,
+				     .measure = DWELL_MEASURE_BLOCKED};
+
+		CHECK_INT(dw_vec_push(&p.extras.rows, x), 0);
+		waits[i] = (struct dw_wait_at){x.thread, 1, rows[i].kind, x.n};
+	}
+	CHECK_INT(dw_facts_set(&p.facts, "duration_ns", 1010000000), 0);
+	for (int times = 0; times < 2; times++) {
+		CHECK_INT(dw_find_idle_threads(&p, waits, N), 0);
+		CHECK_INT(dw_find_parked_threads(&p, waits), 0);
+		for (size_t i = 0; i < N; i++)
+			CHECK_INT(waits[i].kind, rows[i].becomes);
+	}
+	dw_profile_release(&p);
+}
+
+TEST(threads_of_runtimes_are_known)
+{
+	CHECK(dw_wait_is_service_thread(".NET Finalizer"));
+	CHECK(dw_wait_is_service_thread("GC Thread#3"));
+	CHECK(!dw_wait_is_service_thread(".NET TP Worker"));
+	CHECK(!dw_wait_is_service_thread("GC Threads"));
+	CHECK(!dw_wait_is_service_thread(""));
 }
 
 TEST_MAIN()
