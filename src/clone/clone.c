@@ -28,7 +28,7 @@
 static const char *const texts[DWELL_LEFT_REASONS] = {
 	[DWELL_CLONED] = "cloned",
 	[DWELL_LEFT_NOT_CHOSEN] = "not chosen",
-	[DWELL_LEFT_START] = "the program's start",
+	[DWELL_LEFT_START] = "the start of the program or of a thread",
 	[DWELL_LEFT_UNDECODABLE] = "bytes that are no instruction",
 	[DWELL_LEFT_ENTRY_OVERLAP] = "a branch into an instruction",
 	[DWELL_LEFT_NO_ROOM] = "no room for a jump at its entry",

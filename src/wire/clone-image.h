@@ -27,7 +27,7 @@
 #define DWELL_CLONE_MAGIC "dwclone"
 
 enum {
-	DWELL_CLONE_VERSION = 12,
+	DWELL_CLONE_VERSION = 13,
 	DWELL_CLONE_HEADER_OFFSET = 0x400,
 	DWELL_CLONE_OBJECT_OFFSET = 0xc00,
 };
@@ -185,7 +185,7 @@ _Static_assert(DWELL_CLONE_HEADER_OFFSET + sizeof(struct dw_clone_header) <=
 enum dw_clone_reason {
 	DWELL_CLONED,
 	DWELL_LEFT_NOT_CHOSEN,	   /* by --include, --exclude */
-	DWELL_LEFT_START,	   /* _start: its caller is the kernel */
+	DWELL_LEFT_START,	   /* _start, a thread's start: the kernel enters them */
 	DWELL_LEFT_UNDECODABLE,	   /* bytes that are no instruction */
 	DWELL_LEFT_ENTRY_OVERLAP,  /* a branch into an instruction's middle */
 	DWELL_LEFT_NO_ROOM,	   /* no place for the jump at its entry */

@@ -187,6 +187,18 @@ from_kernel:
 	syscall
 	.cfi_endproc
 
+	.globl	begins_a_thread
+	.balign	16
+begins_a_thread:
+	.cfi_startproc
+	.cfi_undefined rip
+	xor	%ebp, %ebp
+	mov	%r8, %rdi
+	call	*%rdx
+	mov	$60, %eax
+	syscall
+	.cfi_endproc
+
 	.data
 	.balign	8
 	.quad	behind, follows

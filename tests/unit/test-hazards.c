@@ -88,6 +88,7 @@ static const struct {
 	{"copied_stub", DWELL_LEFT_TEMPLATE, 0, 0},
 	{"copied_barrier", DWELL_LEFT_TEMPLATE, 0, 0},
 	{"from_kernel", DWELL_LEFT_START, 0, 0},
+	{"begins_a_thread", DWELL_LEFT_START, 0, 0},
 };
 
 TEST(calls_and_functions)

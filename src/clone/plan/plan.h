@@ -130,7 +130,9 @@ struct dw_slot_reader {
 	struct dw_cfi_reading entry;
 };
 
-/* What @f does, bits of enum dw_slot_use. *@by_kernel: it is a frame that the kernel enters. */
+/* What @f does, bits of enum dw_slot_use. *@by_kernel: it is a frame that the kernel
+ * enters, or where a thread begins: a probe would look for a return address where nothing need be
+ * mapped. */
 unsigned dw_slot_use(struct dw_slot_reader *r, const struct dw_clone_function *f, bool *by_kernel);
 
 /* Whether @f loads the stack pointer with what may be another stack's: a register that it has not

@@ -251,6 +251,15 @@ static bool replaces(struct dw_slot_reader *r, const struct dw_clone_function *f
 	return false;
 }
 
+/* Whether nothing has called what @w is at the first row of: the kernel enters it, or jumps of what
+ * has just become a thread, at the very top of its stack. */
+static bool is_outermost(const struct walk *w)
+{
+	const struct dw_cfi_cie *cie = w->machine.cie;
+
+	return cie->signal || w->machine.rules.r[cie->return_register].how == DWELL_CFI_UNDEFINED;
+}
+
 unsigned dw_slot_use(struct dw_slot_reader *r, const struct dw_clone_function *f, bool *by_kernel)
 {
 	unsigned ret = DWELL_SLOT_UNTOUCHED, when_called = 0;
@@ -261,7 +270,7 @@ unsigned dw_slot_use(struct dw_slot_reader *r, const struct dw_clone_function *f
 	*by_kernel = false;
 	if (!start(r, f, &w))
 		return DWELL_SLOT_UNTOUCHED;
-	*by_kernel = r->entry.cie.signal;
+	*by_kernel = is_outermost(&w);
 	top = w.row.reg == DWELL_REG_SP ? w.row.offset : SLOT_BYTES;
 	for (uint32_t i = 0; i < f->n; i++) {
 		const struct dw_insn *insn = &r->m->insns.v[f->first + i];
