@@ -40,6 +40,35 @@ def test_holes_stay_free(context, engine):
     expect(record(context, engine, "holes"), ("0 holes taken\n", ""), "output and errors")
 
 
+# MB of the hole, MB that the program maps before it; beyond 2 GB of both the agent has no room that is surely its own.
+HOLES = {"near": ("800", "0"), "far": ("800", "3072"), "beyond": ("3072", "3072")}
+
+
+@cases(*HOLES)
+def test_images_lie_in_no_hole(context, where):
+    """Libraries that a program opens while it has a hole work when it has filled that: they are measured where there
+    is room near them that it cannot know to be free, and else run as they are, which the session says."""
+    libraries = [context.target(f"libaddress-space-{i}.so") for i in range(3)]
+    plain = context.run(context.target("agent-memory"), "library", *HOLES[where], *libraries)
+    require("hole free" in plain.stdout and "elsewhere" not in plain.stdout, f"plain run: {plain.stdout}{plain.stderr}")
+    expect(record(context, "libraries", "library", *HOLES[where], *libraries), (plain.stdout, ""), "output and errors")
+    inner = {row["module_name"]: row["number_of_calls"] for row in context.report("functions")["rows"]
+             if row["function_name"] == "part"}
+    shown = context.run(context.dwell, "report", "run.dwell", "summary").stdout
+    if where == "beyond":
+        expect(inner, {}, "calls inside the libraries")
+        require("5 modules chosen, but not instrumented" in shown, shown)
+    else:
+        expect(inner, {"libaddress-space-0.so": 45, "libaddress-space-1.so": 30, "libaddress-space-2.so": 45},
+               f"calls inside the libraries\n{shown}")
+
+
+@cases("time", "libraries", "inside")
+def test_children_begin_at_the_top_of_a_stack(context, engine):
+    """The child of a posix_spawn() finds nothing above its stack that may be read, and starts its program."""
+    expect(record(context, engine, "spawn")[0], "begin\n" + 4 * "error 0 status 0\n", "output")
+
+
 @cases(*ENGINES)
 def test_nothing_is_mapped_anew(context, engine):
     """After the start agents map in what they reserved before it only."""

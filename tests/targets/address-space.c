@@ -2,13 +2,16 @@
  * Changes of the address space at random, by many threads at once: address-space SEED COUNT
  * LIBRARY...
  *
- * Each thread has two areas of its own. One lies where the kernel puts what may lie anywhere, so
- * what the thread unmaps there is the first place that others would get: its holes are smaller than
- * anything that the C library maps, and never neighbours. The other lies far below, and anything
- * may happen there. Beside that they move the program's break, set limits, fork, execute, open and
- * close libraries, and start threads. A line for each sequence and thread says what came of it, by
- * hashes of results, errors, contents and permissions: the same in each run with the same seed.
- * With ADDRESS_SPACE_LOG set, stderr has all of it.
+ * Each thread has three areas of its own. Two lie where the kernel puts what may lie anywhere. What
+ * the thread unmaps in the first is the next place that others would get: its holes are smaller
+ * than anything that the C library maps, and never neighbours. Those of the second are larger than
+ * a library, and lie within 2 GB of those: for what the C library maps there is a gap above them,
+ * made at the start, which is large enough for all of it at once and which the kernel therefore
+ * prefers. The third area lies far below, and anything may happen there. Beside that they move the
+ * program's break, set limits, fork, execute, open and close libraries, and start threads. A line
+ * for each sequence and thread says what came of it, by hashes of results, errors, contents and
+ * permissions: the same in each run with the same seed. With ADDRESS_SPACE_LOG set, stderr has all
+ * of it.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -27,6 +30,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <fcntl.h>
+#include <malloc.h>
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
@@ -37,12 +41,21 @@ enum {
 	THREADS = 8,
 	STEPS = 150,
 	SLOTS = 64,
-	SLOT_PAGES = 8,	 /* of the area for holes, of which HOLE_PAGES may go */
-	HOLE_PAGES = 4,	 /* less than a library or a stack */
-	FAR_PAGES = 512, /* of a slot far below */
+	SLOT_PAGES = 8,	       /* of the area for holes, of which HOLE_PAGES may go */
+	HOLE_PAGES = 4,	       /* less than a library or a stack */
+	WIDE_SLOT_PAGES = 256, /* of the area for large holes, of which WIDE_PAGES may go */
+	WIDE_PAGES = 192,
+	FAR_PAGES = 512,      /* of a slot far below */
+	GAP_BYTES = 32 << 20, /* for what the C library maps: some 14 MB */
+	STACK_BYTES = 256 << 10,
+	AREAS = 3,
 	LINE = 256,
 	MAPS = 1 << 20,
 };
+
+/* Of a small area and a wide one, with a page before each. */
+#define NEAR_BYTES (PAGE + (size_t)SLOTS * SLOT_PAGES * PAGE)
+#define ROOM_BYTES (NEAR_BYTES + PAGE + (size_t)SLOTS * WIDE_SLOT_PAGES * PAGE)
 
 #define FAR_BASE  0x100000000000ull
 #define FAR_EVERY 0x001000000000ull
@@ -56,7 +69,7 @@ struct runner {
 	pthread_t thread;
 	int number;
 	uint64_t random, hash;
-	struct area areas[2];
+	struct area areas[AREAS];
 	char *maps;
 	bool is_child; /* of fork(): no locks, no libraries */
 };
@@ -67,6 +80,7 @@ static bool has_log;
 static char **libraries;
 static int libraries_n;
 static const char *self;
+static char *room; /* for areas, by thread; one is of executed children */
 static volatile unsigned int sink;
 
 static unsigned int pick(struct runner *r, unsigned int n)
@@ -109,7 +123,7 @@ struct place {
 
 static struct place choose(struct runner *r)
 {
-	struct place p = {.area = &r->areas[pick(r, 2)]};
+	struct place p = {.area = &r->areas[pick(r, AREAS)]};
 	unsigned int first = pick(r, p.area->pages);
 	unsigned int n = pick(r, p.area->pages - first) + 1;
 
@@ -263,8 +277,8 @@ static void step_maps(struct runner *r)
 		n += more;
 	close(fd);
 	r->maps[n] = 0;
-	tell_maps(r, 0);
-	tell_maps(r, 1);
+	for (int i = 0; i < AREAS; i++)
+		tell_maps(r, i);
 }
 
 static void step_break(struct runner *r)
@@ -390,7 +404,7 @@ static void step_thread(struct runner *r)
 	int error;
 
 	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, 256 << 10);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
 	error = pthread_create(&thread, &attr, in_thread, &depth);
 	if (!error)
 		pthread_join(thread, NULL);
@@ -420,30 +434,48 @@ static void step_some(struct runner *r, int n)
 		step(r);
 }
 
+/* Map @a at @at, behind a page that stays: what is free there would make the first hole larger. */
+static bool open_near(struct area *a, char *at)
+{
+	a->base = at + PAGE;
+	return mmap(a->base, (size_t)SLOTS * a->slot_pages * PAGE, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == a->base;
+}
+
 /* The areas as they are at the beginning. */
 static bool open_areas(struct runner *r)
 {
-	struct area *near = &r->areas[0], *far = &r->areas[1];
+	struct area *near = &r->areas[0], *wide = &r->areas[1], *far = &r->areas[2];
 	size_t far_bytes = (size_t)SLOTS * FAR_PAGES * PAGE;
+	char *at = room + (size_t)r->number * ROOM_BYTES;
 
 	*near = (struct area){.slot_pages = SLOT_PAGES, .pages = HOLE_PAGES};
+	*wide = (struct area){.slot_pages = WIDE_SLOT_PAGES, .pages = WIDE_PAGES};
 	*far = (struct area){(char *)(FAR_BASE + (uint64_t)r->number * FAR_EVERY), FAR_PAGES,
 			     FAR_PAGES};
-	/* A page before it that stays: what is free there would make the first hole larger. */
-	near->base = mmap(NULL, PAGE + (size_t)SLOTS * SLOT_PAGES * PAGE, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (near->base == MAP_FAILED)
-		return false;
-	near->base += PAGE;
-	return mmap(far->base, far_bytes, PROT_NONE,
+	return open_near(near, at) && open_near(wide, at + NEAR_BYTES) &&
+	       mmap(far->base, far_bytes, PROT_NONE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1,
 		    0) == far->base;
 }
 
 static void close_areas(struct runner *r)
 {
-	munmap(r->areas[0].base - PAGE, PAGE + (size_t)SLOTS * SLOT_PAGES * PAGE);
-	munmap(r->areas[1].base, (size_t)SLOTS * FAR_PAGES * PAGE);
+	mmap(room + (size_t)r->number * ROOM_BYTES, ROOM_BYTES, PROT_NONE,
+	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	munmap(r->areas[2].base, (size_t)SLOTS * FAR_PAGES * PAGE);
+}
+
+/* Make room for all areas but the far ones, and above it the gap. Threads get their memory from the
+ * program's break: each would map 64 MB for it. */
+static bool make_room(void)
+{
+	const size_t bytes = (THREADS + 1) * ROOM_BYTES + PAGE;
+
+	mallopt(M_ARENA_MAX, 1);
+	room = mmap(NULL, bytes + GAP_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		    -1, 0);
+	return room != MAP_FAILED && !munmap(room + bytes, GAP_BYTES);
 }
 
 static void *run(void *ctx)
@@ -469,14 +501,17 @@ static void start(struct runner *r, int number, uint64_t seed)
 static void sequence(uint64_t seed)
 {
 	static struct runner runners[THREADS];
+	pthread_attr_t attr;
 
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
 	for (int i = 0; i < THREADS; i++) {
 		if (!runners[i].maps)
 			runners[i].maps = malloc(MAPS);
 		start(&runners[i], i, seed);
 	}
 	for (int i = 0; i < THREADS; i++)
-		if (pthread_create(&runners[i].thread, NULL, run, &runners[i]))
+		if (pthread_create(&runners[i].thread, &attr, run, &runners[i]))
 			exit(4);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(runners[i].thread, NULL);
@@ -497,7 +532,7 @@ int main(int argc, char **argv)
 	self = "/proc/self/exe";
 	file = memfd_create("contents", MFD_CLOEXEC);
 	memset(bytes, 0x77, sizeof bytes);
-	if (file < 0 || write(file, bytes, sizeof bytes) != sizeof bytes ||
+	if (!make_room() || file < 0 || write(file, bytes, sizeof bytes) != sizeof bytes ||
 	    ftruncate(file, 2 * FAR_PAGES * PAGE) || argc < 3)
 		return 2;
 	if (!strcmp(argv[1], "child")) {

@@ -7,10 +7,15 @@
  * space   lowers its limit of address space to what it has and what it needs, and takes that
  * data    the same with the limit of data
  * locked  locks its memory under a limit that it keeps to
+ * spawn   a thread starts programs, from a stack with nothing above it that may be read
+ * library MB FAR LIBRARY...  maps FAR MB, makes a hole of MB, opens the libraries where each just
+ *         fits, some of them twice, and fills the hole
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,6 +23,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -246,6 +252,89 @@ static int locked(size_t limit)
 	return 0;
 }
 
+static void *spawn_some(void *ctx)
+{
+	extern char **environ;
+	char *argv[] = {(char *)"/bin/true", NULL};
+	int error, status;
+	pid_t pid;
+
+	for (int i = 0; i < 4; i++) {
+		error = posix_spawn(&pid, *argv, NULL, NULL, argv, environ);
+		status = -1;
+		if (!error)
+			waitpid(pid, &status, 0);
+		printf("error %d status %x\n", error, status);
+	}
+	return ctx;
+}
+
+/* The children's stack comes to lie right below the guard page of the thread's. */
+static int spawn(void)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	printf("begin\n"); /* stdout has its memory */
+	fill_gaps(mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 64 << 10);
+	if (!pthread_create(&thread, &attr, spawn_some, NULL))
+		pthread_join(thread, NULL);
+	return 0;
+}
+
+/* Open the library at @path in a gap of @gap bytes at @at, and run it. Whether it lies there. */
+static bool open_at(const char *path, char *at, size_t gap, void **ret)
+{
+	char *function;
+
+	*ret = dlopen(path, RTLD_NOW);
+	function = *ret ? dlsym(*ret, "library_work") : NULL;
+	if (!function)
+		return false;
+	printf("library %d\n", ((int (*)(int))function)(5));
+	return function >= at && function < at + gap;
+}
+
+/* The gap for libraries is smaller than the distance at which their images want to lie. */
+static int library(size_t bytes, size_t far, char *const *paths)
+{
+	const size_t gap = 1 << 20, below = 100 << 20;
+	char *last = NULL, *hole;
+	void *opened;
+	int n = 0;
+
+	printf("begin\n");
+	if (far)
+		mmap(NULL, far, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	hole = mmap(NULL, below + bytes + PAGE + gap, PROT_NONE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	fill_gaps(hole);
+	hole += below;
+	last = hole + bytes + PAGE;
+	munmap(last, gap);
+	munmap(hole, bytes);
+	for (; *paths; paths++, n++) {
+		if (!open_at(*paths, last, gap, &opened))
+			printf("library elsewhere\n");
+		if (n % 2)
+			continue;
+		dlclose(opened);
+		open_at(*paths, last, gap, &opened);
+	}
+	printf("hole %s\n", mmap(hole, bytes, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE,
+				 -1, 0) == hole
+				    ? "free"
+				    : "taken");
+	mmap(hole, bytes, PROT_READ | PROT_WRITE,
+	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	while (n--)
+		open_at(*--paths, last, gap, &opened);
+	return 0;
+}
+
 /* What a sampler can find. */
 __attribute__((noinline)) static void work(void)
 {
@@ -270,5 +359,9 @@ int main(int argc, char **argv)
 		return data(limit);
 	if (!strcmp(mode, "locked"))
 		return locked(limit);
+	if (!strcmp(mode, "spawn"))
+		return spawn();
+	if (!strcmp(mode, "library") && argc > 4)
+		return library(limit, strtoull(argv[3], NULL, 0) << 20, argv + 4);
 	return 2;
 }

@@ -1,5 +1,5 @@
 /*
- * Mapping a clone image: room, identity, rights, relocation, then the patches.
+ * Mapping a clone image: identity, rights, relocation, then the patches.
  *
  * The order keeps the program whole whatever is refused: the module is looked at first, the image
  * is mapped and finished where nobody knows of it, the area is published, and only then the
@@ -15,6 +15,7 @@
 #include "agent/clones/counts.h"
 #include "agent/clones/debugger.h"
 #include "agent/clones/disable.h"
+#include "agent/clones/rooms.h"
 #include "agent/clones/trampolines.h"
 #include "agent/clones/text.h"
 #include "agent/core/agent.h"
@@ -26,25 +27,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-
-#ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000
-#endif
-
-enum {
-	REACH = 0x7ff00000,  /* bytes that a 32-bit distance spans, and some to spare */
-	LOW_ROOM = 0x10000,  /* below it the kernel gives nothing */
-	ROOM_STEP = 4 << 20, /* between two places that are tried */
-	ROOM_TRIES = 2 * (REACH / ROOM_STEP),
-};
-
-/* What is tried to find room. */
-struct room {
-	uint64_t module, module_end;
-	uint64_t bytes;
-	uint64_t limit; /* highest end of the area */
-	bool is_scarce; /* the stack gets no more than its limit */
-};
 
 bool dw_real_find_object(uint64_t pc, struct dl_find_object *ret)
 {
@@ -135,95 +117,8 @@ static bool is_header(const struct dw_clone_header *h, uint64_t file_bytes)
 	       h->eh_frame_hdr_at < h->bytes &&
 	       is_part(h, &h->functions, sizeof(struct dw_clone_function_entry)) &&
 	       is_part(h, &h->instructions, 1) &&
-	       is_part(h, &h->patches, sizeof(struct dw_clone_patch)) && h->module_bytes < REACH;
-}
-
-static bool is_within_reach(const struct room *r, uint64_t at)
-{
-	uint64_t low = at < r->module ? at : r->module;
-	uint64_t end = at + r->bytes, high = end > r->module_end ? end : r->module_end;
-
-	return at >= LOW_ROOM && end > at && end <= r->limit && high - low <= REACH &&
-	       !dw_memory_is_stack(at, r->bytes, !r->is_scarce);
-}
-
-/* Reserve the area at @at, if that is free and near enough. */
-static bool reserve(const struct room *r, uint64_t at)
-{
-	void *got;
-
-	if (!is_within_reach(r, at))
-		return false;
-	got = dw_sys_mmap((void *)at, r->bytes, PROT_NONE,
-			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-	if (dw_is_mapped(got) && (uint64_t)got != at)
-		dw_sys_munmap(got, r->bytes);
-	return (uint64_t)got == at;
-}
-
-/* Try places below the module, then above it from the far end on: what follows a program is the
- * heap, which wants to grow. 0 = none is free. */
-static uint64_t search_room(const struct room *r)
-{
-	uint64_t at = r->module - ((r->bytes + ROOM_STEP - 1) & -(uint64_t)ROOM_STEP);
-
-	for (int i = 0; i < ROOM_TRIES / 2; i++, at -= ROOM_STEP)
-		if (reserve(r, at))
-			return at;
-	at = r->module + REACH;
-	at = (at < r->limit ? at : r->limit) - r->bytes;
-	at &= -(uint64_t)DWELL_PAGE_BYTES;
-	for (int i = 0; i < ROOM_TRIES / 2; i++, at -= ROOM_STEP)
-		if (reserve(r, at))
-			return at;
-	return 0;
-}
-
-/*
- * Room in the agent's own range, which lies right below the libraries: at its end, 0 = none that is
- * near enough. Images lie side by side there, so that they are one mapping for forks when the
- * recording is over. But that of the C library's system calls, which every process has, gets
- * @wanted, where it needs no relocation.
- */
-static uint64_t take_own(const struct room *r, const struct dw_clone_header *h, uint64_t wanted)
-{
-	uint64_t at = 0;
-
-	if (!dw_probe.is_started && h->probes == DWELL_PROBES_SYSTEM_CALLS &&
-	    is_within_reach(r, wanted))
-		at = (uint64_t)dw_memory_take_at(wanted, r->bytes);
-	if (!at && is_within_reach(r, dw_memory_top() - r->bytes))
-		at = (uint64_t)dw_memory_take_top(r->bytes);
-	return at;
-}
-
-/*
- * Room for the image: the agent's own, which the program cannot want, else the place that it was
- * made for, else below the area that was placed last, as modules of a start lie side by side and
- * what is free around them is found once, else what a search finds. 0 = none.
- */
-static uint64_t find_room(const struct dw_module *m, const struct dw_clone_header *h)
-{
-	struct room r = {m->start, m->start + m->bytes, h->bytes, UINT64_MAX};
-	uint64_t wanted = m->start + (uint64_t)h->distance, own;
-
-	if (h->relocations[DWELL_RELOC_AREA_32].n)
-		r.limit = INT32_MAX;
-	own = take_own(&r, h, wanted);
-	if (own)
-		return own;
-	if (reserve(&r, wanted))
-		return wanted;
-	wanted = dw_probe.placed - h->bytes;
-	if (!reserve(&r, wanted))
-		wanted = search_room(&r);
-	if (!wanted) {
-		r.is_scarce = true;
-		wanted = search_room(&r);
-	}
-	if (wanted)
-		dw_probe.placed = wanted;
-	return wanted;
+	       is_part(h, &h->patches, sizeof(struct dw_clone_patch)) &&
+	       h->module_bytes < DWELL_ROOM_REACH;
 }
 
 static size_t field_bytes(uint32_t kind)
@@ -473,7 +368,7 @@ static uint32_t place(const struct dw_module *m, struct dw_area *fill, int fd,
 {
 	int failed;
 
-	fill->area = find_room(m, h);
+	fill->area = dw_rooms_take(m, h);
 	fill->bytes = h->bytes;
 	if (!fill->area)
 		return DWELL_MODULE_NO_SPACE;
@@ -508,7 +403,7 @@ uint32_t dw_area_open(const struct dw_module *m, const char *path, bool is_alone
 	if (state == DWELL_MODULE_CLONED)
 		state = publish(&fill, m, is_alone, error);
 	if (state != DWELL_MODULE_CLONED && fill.area)
-		dw_sys_munmap((void *)fill.area, fill.bytes);
+		dw_rooms_free(fill.area, fill.bytes);
 	return state;
 }
 
@@ -518,5 +413,5 @@ void dw_area_close(struct dw_area *area)
 	dw_agent_memory_free(area->left, area->header->functions.n / 8 + 1);
 	dw_disable_forget(area);
 	dw_debugger_remove(area);
-	dw_sys_munmap((void *)area->area, area->bytes);
+	dw_rooms_free(area->area, area->bytes);
 }

@@ -2,13 +2,14 @@
  * Modules that run from their clones, with probes.
  *
  * modules.c finds the modules (at start, after dlopen, gone after dlclose); area.c maps an image
- * beside its module and relocates it; text-x86-64.c patches the module's entries; lookup.c
- * translates addresses between the two; trampolines.c and counts.c are what the trampolines call
- * when they cannot go on, calibrate.c finds what these cost, disable-x86-64.c switches them off,
- * and finish-x86-64.c all of them at the end; signal-context-x86-64.c lets signal handlers see the
- * program as it is without trampolines; debugger.c shows the clones to debuggers, unwind.c to
- * unwinders, and original addresses to the program; the rest stands in for functions that would
- * show clone addresses (signals.c, loader-calls-x86-64.c) or that change text (protect.c). No
+ * beside its module, where rooms.c has found room, and relocates it; text-x86-64.c patches the
+ * module's entries; lookup.c translates addresses between the two; trampolines.c and counts.c are
+ * what the trampolines call when they cannot go on, calibrate.c finds what these cost,
+ * disable-x86-64.c switches them off, and finish-x86-64.c all of them at the end;
+ * signal-context-x86-64.c lets signal handlers see the program as it is without trampolines;
+ * debugger.c shows the clones to debuggers, unwind.c to unwinders, and original addresses to the
+ * program; the rest stands in for functions that would show clone addresses (signals.c,
+ * loader-calls-x86-64.c), that change text (protect.c) or that make holes (unmapping.c). No
  * decoder, no parser of foreign formats.
  */
 #pragma once
@@ -147,7 +148,6 @@ enum {
 struct dw_probe {
 	struct dw_area areas[DWELL_REGION_MODULES];
 	uint32_t area_n;
-	uint64_t placed;   /* where room was found last, 0 = not yet, area.c */
 	uint32_t module_n; /* in the region, modules.c */
 	bool is_started;   /* what was there at the start has been cloned */
 	uint32_t opener;   /* process whose thread is in dlopen(), 0 = none, loader-calls */

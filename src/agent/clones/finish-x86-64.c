@@ -17,6 +17,7 @@
 #include "agent/calls/arena.h"
 #include "agent/clones/clones.h"
 #include "agent/clones/disable.h"
+#include "agent/clones/rooms.h"
 #include "agent/clones/text.h"
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
@@ -247,6 +248,7 @@ void dw_finish_all(void)
 		if (is_done()) {
 			dw_agent_retire();
 			dw_arena_retire();
+			dw_rooms_give_back(0);
 		}
 	}
 	dw_agent_leave();

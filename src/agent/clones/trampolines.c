@@ -19,6 +19,7 @@
 #include "agent/clones/disable.h"
 #include "agent/clones/finish.h"
 #include "agent/clones/modules.h"
+#include "agent/clones/rooms.h"
 #include "agent/clones/signal-context.h"
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
@@ -503,6 +504,7 @@ static void start_timing(const char *mode)
 static void start(const char *mode)
 {
 	start_timing(mode);
+	dw_rooms_start();
 	dw_probe.is_calibrated = dw_calibrate_from(mode);
 	dw_modules_start();
 }
@@ -545,6 +547,8 @@ static void end(void)
 static void give_back(uint64_t keep, bool is_private)
 {
 	dw_arena_give_back(is_private ? keep * DWELL_LINES_A_LINK : keep);
+	if (!is_private)
+		dw_rooms_give_back(keep);
 }
 
 const struct dw_agent_part dw_agent_part = {.start = start,
@@ -554,4 +558,5 @@ const struct dw_agent_part dw_agent_part = {.start = start,
 					    .running = dw_clone_of,
 					    .module_of = dw_module_of_key,
 					    .give_back = give_back,
+					    .unmaps = dw_rooms_unmapped,
 					    .is_busy = dw_threads_are_busy};

@@ -189,6 +189,11 @@ static bool is_confining(long number, long a)
 	       (number == SYS_prctl && a == PR_SET_SECCOMP);
 }
 
+static bool is_unmapping(long number)
+{
+	return number == SYS_munmap || number == SYS_mremap || number == SYS_shmdt;
+}
+
 DWELL_STAND_IN long dw_own_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
 	syscall_function *real;
@@ -204,6 +209,8 @@ DWELL_STAND_IN long dw_own_syscall(long number, long a, long b, long c, long d, 
 		change(0, (int)a, (const void *)b);
 	else if (number == SYS_prlimit64)
 		change((int)a, (int)b, (const void *)c);
+	else if (is_unmapping(number) && dw_agent_part.unmaps)
+		dw_agent_part.unmaps((uint64_t)a);
 	if (!is_confining(number, a)) {
 		result = real(number, a, b, c, d, e, f);
 		return number == SYS_mlockall && result && unlock((int)a)

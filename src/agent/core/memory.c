@@ -32,7 +32,7 @@ enum {
 	NO_ACCESS = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 };
 
-#define RESERVE_BYTES ((uint64_t)8 << 30)
+#define RESERVE_BYTES ((uint64_t)7 << 30)
 #define SECOND_BYTES  ((uint64_t)64 << 20)
 
 /* The link of a page in use that forks' children may lack: others may have mapped something there.
