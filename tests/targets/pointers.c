@@ -1,20 +1,32 @@
 /*
- * Bad pointers given to what agents stand in for: pointers [MAPS]. Prints for each call its result
- * and errno, or the signal that ended the child in which it was made; the same on every run. Then
- * calls functions for a while. MAPS is a file for what of /proc/self/maps names an agent.
+ * Bad pointers given to what agents stand in for, and to the system calls that they see: pointers
+ * [MAPS]. Prints for each call its result and errno, or the signal that ended the child in which it
+ * was made; the same on every run. Then calls functions for a while. MAPS is a file for what of
+ * /proc/self/maps names an agent.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/sendfile.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -322,6 +334,127 @@ static void call_others(const char *name, const void *bad)
 	}
 }
 
+/* A file, and two connected sockets that never wait. */
+static int file, one, other;
+
+/* Calls with the bad pointer @bad, and with @part, @message and @messages, which lead to it. */
+#define TRANSFERS(MAKE)                                   \
+	MAKE(read(file, bad, 10))                         \
+	MAKE(write(one, bad, 10))                         \
+	MAKE(readv(file, bad, 2))                         \
+	MAKE(writev(one, bad, 2))                         \
+	MAKE(readv(file, &part, 1))                       \
+	MAKE(writev(one, &part, 1))                       \
+	MAKE(preadv(file, bad, 2, 0))                     \
+	MAKE(preadv2(file, bad, 1, 0, 0))                 \
+	MAKE(pwritev2(one, bad, 2, -1, 0))                \
+	MAKE(sendfile(one, file, bad, 10))                \
+	MAKE(splice(file, bad, one, bad, 10, 0))          \
+	MAKE(copy_file_range(file, bad, one, bad, 10, 0)) \
+	MAKE(sendmsg(one, bad, 0))                        \
+	MAKE(sendmsg(one, &message, 0))                   \
+	MAKE(recvmsg(other, bad, 0))                      \
+	MAKE(recvmsg(other, &message, 0))                 \
+	MAKE(sendmmsg(one, bad, 2, 0))                    \
+	MAKE(sendmmsg(one, &messages, 1, 0))              \
+	MAKE(recvmmsg(other, bad, 2, 0, NULL))            \
+	MAKE(recvmmsg(other, &messages, 1, 0, bad))       \
+	MAKE(recvfrom(other, bad, 9, 0, bad, bad))        \
+	MAKE(sendto(one, bad, 9, 0, bad, 16))             \
+	MAKE(getdents64(file, bad, 100))                  \
+	MAKE(process_vm_readv(getpid(), bad, 1, bad, 1, 0))
+#define OPENINGS(MAKE)                                     \
+	MAKE(open(bad, 0))                                 \
+	MAKE(openat(AT_FDCWD, bad, 0))                     \
+	MAKE(creat(bad, 0600))                             \
+	MAKE(syscall(SYS_openat2, AT_FDCWD, bad, bad, 24)) \
+	MAKE(memfd_create(bad, 0))                         \
+	MAKE(pipe2(bad, 0))                                \
+	MAKE(socketpair(AF_UNIX, SOCK_STREAM, 0, bad))     \
+	MAKE(accept(one, bad, bad))                        \
+	MAKE(connect(one, bad, 16))                        \
+	MAKE(bind(one, bad, 16))                           \
+	MAKE(stat(bad, bad))                               \
+	MAKE(fstat(file, bad))                             \
+	MAKE(chroot(bad))                                  \
+	MAKE(chdir(bad))                                   \
+	MAKE(dup2(file, -1))                               \
+	MAKE(fcntl(file, F_GETLK, bad))                    \
+	MAKE(ioctl(file, TCGETS, bad))                     \
+	MAKE(syscall(SYS_getcwd, bad, 100))                \
+	MAKE(readlink("/proc/self/exe", bad, 100))         \
+	MAKE(rename(bad, bad))                             \
+	MAKE(unlink(bad))                                  \
+	MAKE(truncate(bad, 0))                             \
+	MAKE(execveat(file, bad, bad, bad, 0))
+#define WAITS(MAKE)                                \
+	MAKE(poll(bad, 3, 0))                      \
+	MAKE(ppoll(bad, 1, bad, bad))              \
+	MAKE(select(3, bad, NULL, NULL, &no_time)) \
+	MAKE(epoll_wait(file, bad, 1, 0))          \
+	MAKE(nanosleep(bad, bad))                  \
+	MAKE(clock_nanosleep(0, 0, bad, bad))      \
+	MAKE(syscall(SYS_futex, bad, 0, 0, bad))   \
+	MAKE(waitid(P_ALL, 0, bad, WNOHANG))       \
+	MAKE(wait4(-1, bad, WNOHANG, bad))         \
+	MAKE(getitimer(0, bad))                    \
+	MAKE(setitimer(0, bad, NULL))              \
+	MAKE(timer_create(0, bad, bad))            \
+	MAKE(sigpending(bad))
+#define LIMITS(MAKE)                                           \
+	MAKE(getrlimit(RLIMIT_AS, bad))                        \
+	MAKE(setrlimit(RLIMIT_AS, bad))                        \
+	MAKE(syscall(SYS_prlimit64, 0, RLIMIT_AS, bad, NULL))  \
+	MAKE(syscall(SYS_prlimit64, 0, RLIMIT_DATA, bad, bad)) \
+	MAKE(madvise(bad, PAGE, MADV_DONTNEED))                \
+	MAKE((long)mremap(bad, PAGE, 2 * PAGE, 0))             \
+	MAKE(munmap(bad, PAGE))                                \
+	MAKE(syscall(SYS_munmap, bad, PAGE))                   \
+	MAKE(msync(bad, PAGE, 0))                              \
+	MAKE(mincore(bad, PAGE, bad))
+
+/* Make @call in a child, and tell of it. */
+#define APART(call)                            \
+	if (fork() == 0) {                     \
+		errno = 0;                     \
+		tell(#call, "result", (call)); \
+		_exit(0);                      \
+	}                                      \
+	wait(&status);                         \
+	tell_status(#call, "end", status);
+
+static void call_system(const char *name, void *bad)
+{
+	struct iovec part = {bad, 100};
+	struct msghdr message = {.msg_iov = bad, .msg_iovlen = 3};
+	struct mmsghdr messages = {.msg_hdr = message};
+	struct timeval no_time = {0, 0};
+	int status;
+
+	printf("system calls, %s\n", name);
+	fflush(stdout);
+	TRANSFERS(APART)
+	OPENINGS(APART)
+	WAITS(APART)
+	LIMITS(APART)
+}
+
+static void call_system_all(void)
+{
+	int pair[2];
+
+	signal(SIGPIPE, SIG_IGN);
+	file = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair))
+		return;
+	one = pair[0];
+	other = pair[1];
+	call_system("1", (void *)1);
+	call_system("closed", page + PAGE);
+	call_system("kernel", (void *)0xffff888000000000);
+	call_system("no address", (void *)0x8000000000000000);
+}
+
 __attribute__((noinline)) static long fib(long n)
 {
 	return n < 2 ? n : fib(n - 1) + fib(n - 2);
@@ -357,6 +490,7 @@ int main(int argc, char **argv)
 	call_others("8", no_memory);
 	call_others("closed", page + PAGE);
 	call_others("null", NULL);
+	call_system_all();
 	work();
 	if (argc > 1)
 		write_maps(argv[1]);
