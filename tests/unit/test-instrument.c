@@ -15,6 +15,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/stat.h>
 
 #define LOADER "/lib64/ld-linux-x86-64.so.2"
@@ -218,6 +219,17 @@ TEST(libraries_are_listed_without_running)
 	CHECK_CONTAINS(dw_error_message(&err), "/etc/passwd");
 	dw_libraries_release(&l);
 	dw_error_clear(&err);
+}
+
+/* The list may have been cut off. */
+TEST(libraries_of_a_loader_that_ended_unseen_are_none)
+{
+	struct dw_libraries l;
+
+	signal(SIGCHLD, SIG_IGN); /* so waitpid() fails */
+	CHECK_INT(dw_libraries_list("/bin/ls", &l, NULL), DWELL_ERR_FORMAT);
+	signal(SIGCHLD, SIG_DFL);
+	dw_libraries_release(&l);
 }
 
 TEST(libraries_are_called_like_their_launchers)

@@ -3,6 +3,7 @@
 
 #include "symbol/debug-package.h"
 #include "symbol/question.h"
+#include "symbol/spawn.h"
 #include "symbol/demangle.h"
 #include "symbol/prefetch.h"
 #include "symbol/symbolize.h"
@@ -12,10 +13,17 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct dw_answer make_answer(void)
@@ -331,6 +339,53 @@ TEST(helpers_are_no_forks)
 	check_own_program(check_failed, EARLY_NONE);
 	check_own_program(check_failed, EARLY_ALIVE);
 	CHECK_INT(forks, 0);
+}
+
+/* Let close_range() fail in this process, as under a filter of a container's. */
+static bool refuse_close_range(void)
+{
+	struct sock_filter rules[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_close_range, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof rules / sizeof *rules, rules};
+
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) && close_range(900, 901, 0);
+}
+
+static bool is_open(int fd)
+{
+	return fcntl(fd, F_GETFD) >= 0;
+}
+
+/* What the descriptors are afterwards: bits of those that are wrong. */
+static int close_some(void)
+{
+	dup2(0, 99);
+	dup2(0, 100);
+	dup2(0, 150);
+	dup2(0, 200);
+	dup2(0, 201);
+	if (dw_spawn_close(100, 200))
+		return 64;
+	return !is_open(99) + 2 * is_open(100) + 4 * is_open(150) + 8 * is_open(200) +
+	       16 * !is_open(201);
+}
+
+TEST(descriptors_are_closed_without_close_range)
+{
+	pid_t pid;
+	int status;
+
+	CHECK_INT(close_some(), 0);
+	pid = fork();
+	if (!pid)
+		_exit(refuse_close_range() ? close_some() : 77);
+	CHECK_INT(waitpid(pid, &status, 0), pid);
+	CHECK_INT(status, 0);
 }
 
 /* Modules without a file, frames without a module, stacks cut: every kind gets its row. */
