@@ -102,21 +102,32 @@ def rounds_of(process):
         yield int(line)
 
 
-def expect_speed_back(context, process, plain):
-    """Of rounds of calls in @process, which nobody measures any more, one soon takes what it took plain."""
-    seen = []
-    deadline = time.monotonic() + 20
+ROUNDS = 20  # of which each line tells the least
+
+
+def expect_speed_back(context, process, plain, seconds):
+    """Of rounds of calls in @process, which nobody measures any more, one takes at most 1.1 times what it took plain
+    within @seconds of the program's own processor time, however busy the machine is. Where it is another machine by then
+    (its processors are shared, or slower), what a plain run takes now counts."""
+    seen, spent = [], 0
     for took in rounds_of(process):
         seen.append(took)
-        if took < 1.3 * plain or time.monotonic() > deadline:
+        spent += ROUNDS * took
+        if took < 1.1 * plain or spent > seconds * 1e9:
             break
-    require(seen and seen[-1] < 1.3 * plain, f"rounds take {seen} ns, plain {plain}")
+    if seen and min(seen) >= 1.1 * plain:
+        plain = max(plain, plain_round(context))
+    require(seen and min(seen) < 1.1 * plain, f"rounds take {seen} ns, plain {plain}")
+
+
+def plain_round(context):
+    return int(context.run(context.target("unmeasured"), "loop", "0").stdout)
 
 
 def start_loop(context, *options):
     """`unmeasured loop`, recorded, and the time of a plain round."""
     command = [context.target("unmeasured"), "loop"]
-    plain = int(context.run(*command, "0").stdout)
+    plain = plain_round(context)
     process = subprocess.Popen([context.dwell, "instrument", "-q", "-o", context.path("run.dwell"), *options,
                                 "--", *command, "30"], stdout=subprocess.PIPE, text=True,
                                start_new_session=True)
@@ -131,13 +142,13 @@ def end(process):
 
 @cases("SIGINT", "SIGKILL")
 def test_speed_comes_back_after(context, name):
-    """The collector ends or is killed, and its target lives on."""
+    """The collector ends, which records 3 s more, or is killed, and its target lives on."""
     process, plain = start_loop(context)
     try:
         slow = next(rounds_of(process))
         require(slow > 3 * plain, f"a round takes {slow} ns while it is recorded, plain {plain}")
         os.kill(process.pid, getattr(signal, name))
-        expect_speed_back(context, process, plain)
+        expect_speed_back(context, process, plain, 5 if name == "SIGINT" else 2)
     finally:
         end(process)
 
@@ -148,7 +159,7 @@ def test_speed_comes_back_after_duration(context):
         deadline = time.monotonic() + 30
         while not os.path.exists(context.path("run.dwell")) and time.monotonic() < deadline:
             next(rounds_of(process))
-        expect_speed_back(context, process, plain)
+        expect_speed_back(context, process, plain, 2)
     finally:
         end(process)
     require(calls_of(context.report("functions"), "leaf") > LEAVES, "calls of leaf() were recorded")
