@@ -403,3 +403,64 @@ int dw_fold_system_code(struct dw_profile *p, const struct dw_my_code_rule *rule
 	free(is_system);
 	return rc;
 }
+
+/* Give @vec a copy of its rows, -ENOMEM: it has none then. */
+#define OWN_ROWS(vec)                                                            \
+	({                                                                       \
+		__auto_type before = *(vec);                                     \
+		memset((vec), 0, sizeof *(vec));                                 \
+		int rc_ = dw_vec_reserve(vec, before.n);                         \
+		if (!rc_ && before.n)                                            \
+			memcpy((vec)->v, before.v, before.n * sizeof *before.v); \
+		(vec)->n = rc_ ? 0 : before.n;                                   \
+		rc_;                                                             \
+	})
+
+/* All of them, so that none is another's when one failed. */
+static int own_rows(struct dw_profile *p)
+{
+	int rc = OWN_ROWS(&p->stacks.rows);
+	uint32_t *stack = malloc((p->samples.n + 1) * sizeof *stack);
+
+	rc |= OWN_ROWS(&p->extras.rows);
+	rc |= OWN_ROWS(&p->allocations.groups);
+	rc |= OWN_ROWS(&p->allocations.gcs);
+	if (stack && p->samples.n)
+		memcpy(stack, p->samples.stack, p->samples.n * sizeof *stack);
+	p->samples.stack = stack;
+	return rc || !stack ? -ENOMEM : 0;
+}
+
+int dw_folded_make(const struct dw_profile *p, const struct dw_my_code_rule *rule,
+		   struct dw_folded *ret, struct dw_error *err)
+{
+	*ret = (struct dw_folded){.profile = *p};
+	if (own_rows(&ret->profile))
+		return dw_error_set(err, -ENOMEM, "out of memory");
+	return dw_fold_system_code(&ret->profile, rule, &ret->paths, err);
+}
+
+void dw_folded_follow(struct dw_folded *f, const struct dw_profile *p)
+{
+	f->profile.frames = p->frames;
+}
+
+void dw_folded_release(struct dw_folded *f)
+{
+	dw_vec_release(&f->profile.stacks.rows);
+	dw_vec_release(&f->profile.extras.rows);
+	dw_vec_release(&f->profile.allocations.groups);
+	dw_vec_release(&f->profile.allocations.gcs);
+	free(f->profile.samples.stack);
+	*f = (struct dw_folded){0};
+}
+
+/* Of code without a name nobody knows whether it is a program's start. */
+bool dw_is_opened(const struct dw_profile *p, uint32_t function)
+{
+	const struct dw_function *f = dw_functions_get(&p->functions, function);
+
+	return f && (f->flags & DWELL_FUNCTION_NO_SYMBOL || !f->module ||
+		     dw_is_system_module(p, f->module) ||
+		     !strcmp(dw_strings_get(&p->strings, f->name), "_start"));
+}

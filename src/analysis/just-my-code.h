@@ -42,3 +42,27 @@ bool dw_is_system_module(const struct dw_profile *p, uint32_t id);
  */
 int dw_fold_system_code(struct dw_profile *p, const struct dw_my_code_rule *rule, size_t *ret,
 			struct dw_error *err);
+
+/* A folded profile beside the one that it was made of. */
+struct dw_folded {
+	struct dw_profile
+		profile; /* stacks and what refers to them are its own, the rest borrowed */
+	size_t paths;	 /* that were folded */
+};
+
+/*
+ * Make *@ret of @p, a profile of samples or objects that was loaded whole with its symbols. @p
+ * stays as it is, and longer than *@ret; when its tables move, dw_folded_follow() is told. As
+ * dw_fold_system_code(), *@ret is to be released in either case.
+ */
+int dw_folded_make(const struct dw_profile *p, const struct dw_my_code_rule *rule,
+		   struct dw_folded *ret, struct dw_error *err);
+
+/* Where the instructions of @p begin was found out since @f was made of it. */
+void dw_folded_follow(struct dw_folded *f, const struct dw_profile *p);
+
+/* Free what is @f's own. */
+void dw_folded_release(struct dw_folded *f);
+
+/* Whether it makes a difference that somebody asks for @function (dw_my_code_rule.opened). */
+bool dw_is_opened(const struct dw_profile *p, uint32_t function);

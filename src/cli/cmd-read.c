@@ -18,6 +18,7 @@
 struct read_options {
 	struct dw_filter_options filter;
 	struct dw_option_list source_dirs;
+	bool shows_all_code;
 };
 
 #define FIELD(name) offsetof(struct read_options, name)
@@ -27,6 +28,8 @@ static const struct dw_option table[] = {
 	{"to", 0, "TIME", dw_option_time_ns, FIELD(filter.to_ns), NULL}, /* what it was called */
 	{"source-dir", 0, "DIR", dw_option_list, FIELD(source_dirs),
 	 "look for source below DIR first"},
+	{"all-code", 0, NULL, dw_option_flag, FIELD(shows_all_code),
+	 "begin without folding the system's code"},
 	{NULL},
 };
 
@@ -58,6 +61,7 @@ static int read_session(const struct read_options *o, const char *path, int *ret
 		.words = &words,
 		.source_dirs = o->source_dirs.v,
 		.source_dirs_n = o->source_dirs.n,
+		.shows_all_code = o->shows_all_code,
 		.load = load,
 	};
 

@@ -110,6 +110,9 @@ void dw_press_command(struct dw_reader *r, int key);
 /* w: write the rows to a file: NAME.csv or NAME.json. */
 void dw_press_write(struct dw_reader *r, int key);
 
+/* A: all code, or with the system's folded. */
+void dw_press_all_code(struct dw_reader *r, int key);
+
 /* ?: these keys. */
 void dw_press_help(struct dw_reader *r, int key);
 

@@ -84,6 +84,19 @@ void dw_press_clear(struct dw_reader *r, int key)
 		dw_reader_fail(r, &err);
 }
 
+void dw_press_all_code(struct dw_reader *r, int key)
+{
+	struct dw_reading *reading = &r->reading;
+
+	(void)key;
+	if (dw_reading_may_fold(reading))
+		return dw_reading_show_all_code(reading, !reading->shows_all_code);
+	if (dw_profile_has_calls(&reading->profile))
+		return dw_reader_say(r,
+				     "calls are shown as they were measured, all code with them");
+	dw_reader_say(r, "all code is shown here");
+}
+
 /* The word that chooses what @row is of, and its kind. False: it is of nothing. */
 static bool word_of(const struct dw_reader *r, const struct dw_row *row, struct dw_buf *word,
 		    enum dw_filter_kind *kind)

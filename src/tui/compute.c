@@ -9,6 +9,12 @@
 
 enum { OTHERS_MAX = 4 }; /* totals of other parts of the session: those of a large one are large */
 
+static void free_folded(struct dw_folded_kept *f)
+{
+	dw_folded_release(&f->folded);
+	free(f);
+}
+
 static void free_kept(struct dw_totals_kept *kept)
 {
 	dw_totals_release(&kept->totals);
@@ -27,10 +33,25 @@ struct dw_totals_kept *dw_totals_store_find(const struct dw_totals_store *t,
 		const struct dw_totals_wanted *are = &(*at)->are;
 
 		if ((*at)->selection == s && !(wanted->parts & ~are->parts) &&
+		    are->folds == wanted->folds && are->opened == wanted->opened &&
 		    (!focused || (are->root == wanted->root && are->hot_path == wanted->hot_path)))
 			return *at;
 	}
 	return NULL;
+}
+
+struct dw_folded_kept *dw_totals_store_folded(const struct dw_totals_store *t,
+					      const struct dw_totals_wanted *wanted)
+{
+	dw_vec_each(at, &t->folded)
+		if (wanted->folds && (*at)->opened == wanted->opened)
+			return *at;
+	return NULL;
+}
+
+int dw_totals_store_add_folded(struct dw_totals_store *t, struct dw_folded_kept *f)
+{
+	return dw_vec_push(&t->folded, f);
 }
 
 int dw_totals_store_add(struct dw_totals_store *t, struct dw_totals_kept *kept,
@@ -60,22 +81,34 @@ void dw_totals_store_release(struct dw_totals_store *t)
 {
 	dw_vec_each(at, &t->kept)
 		free_kept(*at);
+	dw_vec_each(at, &t->folded)
+		free_folded(*at);
 	dw_vec_release(&t->kept);
+	dw_vec_release(&t->folded);
 }
 
 struct dw_job *dw_job_compute(struct dw_profile *p, struct dw_selection *s,
+			      const struct dw_totals_store *t,
 			      const struct dw_totals_wanted *wanted)
 {
 	struct dw_job *job = calloc(1, sizeof *job);
 	struct dw_totals_kept *kept = calloc(1, sizeof *kept);
+	struct dw_folded_kept *folded = dw_totals_store_folded(t, wanted);
+	bool folds = wanted->folds && !folded;
 
-	if (!job || !kept) {
+	if (folds)
+		folded = calloc(1, sizeof *folded);
+	if (!job || !kept || (folds && !folded)) {
 		free(job);
 		free(kept);
+		if (folds)
+			free(folded);
 		return NULL;
 	}
+	if (folds)
+		folded->opened = wanted->opened;
 	*kept = (struct dw_totals_kept){.are = *wanted, .selection = dw_selection_ref(s)};
-	*job = (struct dw_job){.profile = p, .kept = kept};
+	*job = (struct dw_job){.profile = p, .kept = kept, .folded = folded, .folds = folds};
 	return job;
 }
 
@@ -89,23 +122,38 @@ struct dw_job *dw_job_load(dw_load_fn *load, const char *path, uint64_t from_ns,
 	return job;
 }
 
-void dw_job_run(void *ctx)
+/* As tables of reports do: what the user's code calls stays. */
+static int fold(struct dw_job *job)
 {
-	struct dw_job *job = ctx;
-	struct dw_totals_kept *kept = job->kept;
-	struct dw_filter filter;
+	const struct dw_my_code_rule rule = {.keeps_callees = true, .opened = job->folded->opened};
 
-	if (!kept) {
-		job->rc = job->load(job->path, job->from_ns, job->to_ns, &job->loaded, &job->err);
-		return;
-	}
-	filter = kept->selection->filter.filter;
+	return dw_folded_make(job->profile, &rule, &job->folded->folded, NULL);
+}
+
+static void compute(struct dw_job *job)
+{
+	struct dw_totals_kept *kept = job->kept;
+	struct dw_filter filter = kept->selection->filter.filter;
+	const struct dw_profile *p = job->folded ? &job->folded->folded.profile : job->profile;
+
 	filter.focus = (struct dw_focus){
 		.root = kept->are.root, .hot_path = kept->are.hot_path, .work = true};
 	if (job->tells)
 		job->rc = dw_disassembly_tell(job->profile);
+	if (!job->rc && job->folds)
+		job->rc = fold(job);
 	if (!job->rc)
-		job->rc = dw_totals_compute(job->profile, &filter, kept->are.parts, &kept->totals);
+		job->rc = dw_totals_compute(p, &filter, kept->are.parts, &kept->totals);
+}
+
+void dw_job_run(void *ctx)
+{
+	struct dw_job *job = ctx;
+
+	if (job->kept)
+		compute(job);
+	else
+		job->rc = job->load(job->path, job->from_ns, job->to_ns, &job->loaded, &job->err);
 }
 
 void dw_job_free(struct dw_job *job)
@@ -114,6 +162,8 @@ void dw_job_free(struct dw_job *job)
 		return;
 	if (job->kept)
 		free_kept(job->kept);
+	if (job->folds)
+		free_folded(job->folded);
 	dw_profile_release(&job->loaded);
 	dw_error_clear(&job->err);
 	free(job);

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "analysis/just-my-code.h"
 #include "analysis/totals.h"
 #include "base/error.h"
 #include "tui/selection.h"
@@ -22,6 +23,8 @@ struct dw_totals_wanted {
 	unsigned parts;
 	uint32_t root;
 	bool hot_path;
+	bool folds;	 /* the system's code, */
+	uint32_t opened; /* but for this function, 0 = none */
 };
 
 /* Totals that were computed. */
@@ -31,9 +34,20 @@ struct dw_totals_kept {
 	struct dw_totals totals;
 };
 
-struct dw_totals_store {
-	DW_VEC(struct dw_totals_kept *) kept; /* the oldest first */
+/* The profile without the system's code. */
+struct dw_folded_kept {
+	uint32_t opened;
+	struct dw_folded folded;
 };
+
+struct dw_totals_store {
+	DW_VEC(struct dw_totals_kept *) kept;	/* the oldest first */
+	DW_VEC(struct dw_folded_kept *) folded; /* what some of these were computed of */
+};
+
+/* The folded profile that what is wanted is computed of, NULL = there is none. */
+struct dw_folded_kept *dw_totals_store_folded(const struct dw_totals_store *t,
+					      const struct dw_totals_wanted *wanted);
 
 /* Totals of @s that have all that is wanted, NULL = there are none. */
 struct dw_totals_kept *dw_totals_store_find(const struct dw_totals_store *t,
@@ -45,13 +59,18 @@ struct dw_totals_kept *dw_totals_store_find(const struct dw_totals_store *t,
 int dw_totals_store_add(struct dw_totals_store *t, struct dw_totals_kept *kept,
 			const struct dw_selection *s);
 
+/* Keep @f, which is taken over unless that fails. 0 or -ENOMEM. */
+int dw_totals_store_add_folded(struct dw_totals_store *t, struct dw_folded_kept *f);
+
 /* Free everything. */
 void dw_totals_store_release(struct dw_totals_store *t);
 
 struct dw_job {
-	struct dw_profile *profile;  /* borrowed: what totals are of */
-	bool tells;		     /* find out before where instructions begin */
-	struct dw_totals_kept *kept; /* to be filled, owned; NULL = to load */
+	struct dw_profile *profile;    /* borrowed: what totals are of */
+	bool tells;		       /* find out before where instructions begin */
+	struct dw_totals_kept *kept;   /* to be filled, owned; NULL = to load */
+	struct dw_folded_kept *folded; /* of which they are computed; NULL = of the profile, */
+	bool folds;		       /* and it is to be made first, owned */
 
 	dw_load_fn *load;
 	const char *path; /* borrowed */
@@ -64,8 +83,10 @@ struct dw_job {
 	struct dw_error err;
 };
 
-/* A job that computes what is @wanted of @s. NULL = no memory. */
+/* A job that computes what is @wanted of @s, of a folded profile that @t has if it has that. NULL =
+ * no memory. */
 struct dw_job *dw_job_compute(struct dw_profile *p, struct dw_selection *s,
+			      const struct dw_totals_store *t,
 			      const struct dw_totals_wanted *wanted);
 
 /* A job that loads the session at @path. NULL = no memory. */

@@ -36,6 +36,10 @@ static void put_size(const struct dw_reader *r, struct dw_out *out)
 	if (here->is_open && dw_profile_method(p) == DWELL_METHOD_SAMPLING)
 		dw_out_printf(out, "%s%" PRIu64 " samples", duration > 0 ? ", " : "",
 			      here->view.request.totals->all[DWELL_MEASURE_SAMPLES]);
+	if (here->is_open && here->view.request.folded)
+		dw_out_puts(out, ", system's code folded");
+	else if (r->reading.shows_all_code && here->ops->is_of_my_code)
+		dw_out_puts(out, ", all code");
 }
 
 static void draw_title(struct dw_reader *r, size_t y)

@@ -106,6 +106,14 @@ static void columns_of_file(const struct dw_reading *r, const struct dw_place *p
 		dw_columns_drop(ret, DWELL_COLUMN_SOURCE_TEXT);
 }
 
+/* Reports for programs fold nothing by themselves, so the command says it. */
+static bool folds(const struct dw_reading *r)
+{
+	const struct dw_place_sources sources = {.profile = &r->profile, .selection = r->selection};
+
+	return !r->shows_all_code && dw_place_may_fold(dw_reading_here(r), &sources);
+}
+
 int dw_reading_command(const struct dw_reading *r, struct dw_buf *ret)
 {
 	const struct dw_place *p = dw_reading_here(r);
@@ -129,7 +137,7 @@ int dw_reading_command(const struct dw_reading *r, struct dw_buf *ret)
 	if (p->ops->parts & (DWELL_TOTALS_NODES | DWELL_TOTALS_PATHS) && !p->ops->has_notes)
 		dw_out_puts(&out, " --trim 0 --no-fold");
 	if (p->ops->is_of_my_code && !dw_profile_has_calls(&r->profile))
-		dw_out_puts(&out, " --all-code");
+		dw_out_puts(&out, folds(r) ? " --just-my-code=callee" : " --all-code");
 	if (has_source(p))
 		dw_out_puts(&out, " --source");
 	for (size_t i = 0; has_source(p) && i < r->start->source_dirs_n; i++)

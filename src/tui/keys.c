@@ -67,6 +67,7 @@ static const struct key table[] = {
 	{"m", "only one module, by name or glob", {'m'}, dw_press_module},
 	{"T", "only a range of time", {'T'}, dw_press_time},
 	{"R", "the same, chosen on the timeline", {'R'}, dw_press_range},
+	{"A", "all code, or again with the system's folded", {'A'}, dw_press_all_code, true},
 	{"x", "everything again", {'x'}, dw_press_clear},
 	{NULL, "And", {0}, NULL},
 	{"c", "the command that reports the same", {'c'}, dw_press_command},

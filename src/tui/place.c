@@ -15,11 +15,24 @@ bool dw_place_is_tree(const struct dw_place *p)
 	return p->ops->tree != DWELL_COLUMN_END;
 }
 
-struct dw_totals_wanted dw_place_wants(const struct dw_place *p, const struct dw_profile *profile)
+/* Calls are shown as they were measured. Who asks for a module's code, or for what is below a
+ * function, wants to see that. */
+bool dw_place_may_fold(const struct dw_place *p, const struct dw_place_sources *s)
 {
-	return (struct dw_totals_wanted){.parts = dw_view_parts(p->ops, profile),
-					 .root = p->root,
-					 .hot_path = p->ops->has_notes};
+	return p->ops->is_of_my_code && !dw_profile_has_calls(s->profile) && !p->root &&
+	       !s->selection->lists[DWELL_FILTER_MODULE].words.n;
+}
+
+struct dw_totals_wanted dw_place_wants(const struct dw_place *p, const struct dw_place_sources *s)
+{
+	struct dw_totals_wanted wanted = {.parts = dw_view_parts(p->ops, s->profile),
+					  .root = p->root,
+					  .hot_path = p->ops->has_notes,
+					  .folds = !s->shows_all_code && dw_place_may_fold(p, s)};
+
+	if (wanted.folds && dw_is_opened(s->profile, p->function))
+		wanted.opened = p->function;
+	return wanted;
 }
 
 /* A call tree begins with what is heaviest in it, others with their roots. */
@@ -84,7 +97,8 @@ int dw_place_open(struct dw_place *p, const struct dw_place_sources *s)
 		.sort = p->sort,
 		.reverse = p->reverse,
 	};
-	const struct dw_totals_wanted wanted = dw_place_wants(p, s->profile);
+	const struct dw_totals_wanted wanted = dw_place_wants(p, s);
+	const struct dw_folded_kept *folded = dw_totals_store_folded(s->totals, &wanted);
 	const struct dw_totals_kept *kept;
 	int rc;
 
@@ -94,6 +108,10 @@ int dw_place_open(struct dw_place *p, const struct dw_place_sources *s)
 	if (!kept)
 		return -EAGAIN;
 	request.totals = &kept->totals;
+	if (folded) {
+		request.profile = &folded->folded.profile;
+		request.folded = folded->folded.paths;
+	}
 	rc = dw_view_open(&p->view, p->ops, &request);
 	p->is_open = true;
 	if (!rc && dw_place_is_tree(p))

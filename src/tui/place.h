@@ -65,10 +65,14 @@ struct dw_place_sources {
 	const struct dw_selection *selection;
 	struct dw_source_text *source;
 	struct dw_totals_store *totals;
+	bool shows_all_code; /* nothing of the system's code is folded */
 };
 
+/* Whether the system's code can be folded in it, as in tables of reports. */
+bool dw_place_may_fold(const struct dw_place *p, const struct dw_place_sources *s);
+
 /* The totals that it is made of. */
-struct dw_totals_wanted dw_place_wants(const struct dw_place *p, const struct dw_profile *profile);
+struct dw_totals_wanted dw_place_wants(const struct dw_place *p, const struct dw_place_sources *s);
 
 /* Make the rows of @p, unless they are there. 0, -EAGAIN while there are no totals that it can be
  * made of, or what views may fail with. */

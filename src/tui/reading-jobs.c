@@ -51,6 +51,13 @@ static int finish_totals(struct dw_reading *r, struct dw_job *job)
 	int rc = job->rc;
 
 	r->has_told_instructions |= job->tells && !rc;
+	if (r->has_told_instructions)
+		dw_vec_each(f, &r->totals.folded)
+			dw_folded_follow(&(*f)->folded, &r->profile);
+	if (!rc && job->folds) {
+		rc = dw_totals_store_add_folded(&r->totals, job->folded);
+		job->folds = rc != 0;
+	}
 	if (!rc)
 		rc = dw_totals_store_add(&r->totals, job->kept, r->selection);
 	if (!rc)
@@ -94,7 +101,7 @@ int dw_reading_load(struct dw_reading *r, const struct dw_reading_start *s, stru
 {
 	int rc;
 
-	*r = (struct dw_reading){.start = s};
+	*r = (struct dw_reading){.start = s, .shows_all_code = s->shows_all_code};
 	rc = dw_worker_start(&r->worker);
 	rc = rc ? rc : start(r, dw_job_load(s->load, s->path, s->words->from_ns, s->words->to_ns));
 	return rc ? dw_error_set(err, rc, "cannot load it: %s", dw_err_string(rc)) : 0;
@@ -117,7 +124,7 @@ int dw_reading_open(struct dw_reading *r, int wait_ms, struct dw_error *err)
 
 static int start_totals(struct dw_reading *r, const struct dw_totals_wanted *wanted, bool ahead)
 {
-	struct dw_job *job = dw_job_compute(&r->profile, r->selection, wanted);
+	struct dw_job *job = dw_job_compute(&r->profile, r->selection, &r->totals, wanted);
 
 	if (job) {
 		job->tells = !r->has_told_instructions && wanted->parts & DWELL_TOTALS_INSTRUCTIONS;
@@ -129,7 +136,8 @@ static int start_totals(struct dw_reading *r, const struct dw_totals_wanted *wan
 /* Let the worker do what the place at hand needs, if it has nothing else to do. */
 static int start_wanted(struct dw_reading *r)
 {
-	const struct dw_totals_wanted wanted = dw_place_wants(dw_reading_here(r), &r->profile);
+	const struct dw_place_sources sources = dw_reading_sources(r);
+	const struct dw_totals_wanted wanted = dw_place_wants(dw_reading_here(r), &sources);
 
 	if (r->job)
 		return 0;
@@ -184,7 +192,8 @@ bool dw_reading_is_loading(const struct dw_reading *r)
 /* Start on totals of @p. False: they are there. */
 static bool go_ahead_with(struct dw_reading *r, const struct dw_place *p)
 {
-	const struct dw_totals_wanted wanted = dw_place_wants(p, &r->profile);
+	const struct dw_place_sources sources = dw_reading_sources(r);
+	const struct dw_totals_wanted wanted = dw_place_wants(p, &sources);
 
 	if (dw_totals_store_find(&r->totals, r->selection, &wanted))
 		return false;

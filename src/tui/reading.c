@@ -20,7 +20,8 @@ struct dw_place *dw_reading_here(const struct dw_reading *r)
 
 struct dw_place_sources dw_reading_sources(struct dw_reading *r)
 {
-	return (struct dw_place_sources){&r->profile, r->selection, &r->source, &r->totals};
+	return (struct dw_place_sources){&r->profile, r->selection, &r->source, &r->totals,
+					 r->shows_all_code};
 }
 
 static void close_place(struct dw_place *p)
@@ -178,7 +179,7 @@ int dw_reading_go(struct dw_reading *r, const struct dw_view_ops *ops, uint32_t 
 		if ((*known)->ops == ops && (*known)->function == function &&
 		    (*known)->root == root)
 			p = *known;
-	if (r->totals.kept.n >= TOTALS_MAX) {
+	if (r->totals.kept.n >= TOTALS_MAX && !r->job) {
 		dw_reading_close_places(r);
 		dw_totals_store_release(&r->totals);
 	}
@@ -303,6 +304,20 @@ bool dw_reading_is_filtered(const struct dw_reading *r)
 	for (size_t kind = 0; kind < DWELL_FILTER_KINDS; kind++)
 		is_filtered |= r->selection->lists[kind].words.n != 0;
 	return is_filtered;
+}
+
+bool dw_reading_may_fold(struct dw_reading *r)
+{
+	const struct dw_place_sources sources = dw_reading_sources(r);
+
+	return dw_place_may_fold(dw_reading_here(r), &sources);
+}
+
+void dw_reading_show_all_code(struct dw_reading *r, bool all)
+{
+	dw_reading_close_places(r);
+	r->shows_all_code = all;
+	r->has_gone_ahead = false;
 }
 
 int dw_reading_clear_filters(struct dw_reading *r, struct dw_error *err)

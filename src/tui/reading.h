@@ -25,6 +25,7 @@ struct dw_reading_start {
 	const struct dw_filter_words *words; /* what part of it to show at first */
 	const char *const *source_dirs;	     /* where source is looked for first */
 	size_t source_dirs_n;
+	bool shows_all_code; /* at first */
 	dw_load_fn *load;
 };
 
@@ -40,6 +41,7 @@ struct dw_reading {
 	const struct dw_reading_start *start;
 	struct dw_profile profile;
 	bool has_told_instructions;
+	bool shows_all_code; /* nothing of the system's code is folded where it could be */
 	struct dw_source_text source;
 	struct dw_timeline timeline;	/* of all of the session */
 	struct dw_selection *selection; /* what is shown, a reference */
@@ -130,6 +132,12 @@ bool dw_reading_is_ranged(const struct dw_reading *r);
 
 /* Whether a part of the session is left out. */
 bool dw_reading_is_filtered(const struct dw_reading *r);
+
+/* Whether the system's code can be folded in the place where we are. */
+bool dw_reading_may_fold(struct dw_reading *r);
+
+/* Show all code, or fold the system's where that can be. The cursor stays on its row. */
+void dw_reading_show_all_code(struct dw_reading *r, bool all);
 
 /* Show @columns, which end with DWELL_COLUMN_END, wherever the view at hand is shown; none = the
  * view's own. */

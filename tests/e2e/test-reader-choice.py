@@ -144,6 +144,70 @@ def test_back_takes_back_what_enter_chose(context, tab):
                 terminal.text())
 
 
+def all_code_of(context, terminal):
+    """Rows of all code, and with the system's folded, by key A: each is what the report of the command says."""
+    folded = report_of(context, terminal)
+    require("--just-my-code=callee" in command_of(terminal), "folded in the command")
+    terminal.press("A")
+    terminal.until(lambda: terminal.lines()[0].endswith(", all code") and has_rows(terminal), "all code")
+    everything = report_of(context, terminal)
+    require("--all-code" in command_of(terminal), "all code in the command")
+    return everything, folded
+
+
+@cases("plain", "memory", "recorded")
+def test_system_code_is_folded(context, name):
+    """Where tables of reports fold the system's code so do those of the reader, and key A shows all of it."""
+    if name == "recorded":
+        context.sample(context.target("truth-gcc-O2"), "plain", "1", session="recorded.dwell")
+        kind, path = "samples", "recorded.dwell"
+        require(context.report("functions", session=path)["session"]["samples_kept"] > 0, "nothing was recorded")
+    else:
+        kind, path = MEASURED[name], make(context, name)
+    with read(context, path, rows=60, columns=240) as terminal:
+        terminal.shows("1 summary")
+        terminal.press("2")
+        terminal.until(lambda: has_rows(terminal), "functions")
+        # Of the golden objects there is none but what is called by the user's code.
+        expect("system's code folded" in terminal.lines()[0], name != "memory", "what the first line says")
+        expect_rows(terminal, report_of(context, terminal), kind, "folded")
+        everything, folded = all_code_of(context, terminal)
+        expect_rows(terminal, everything, kind, "all code")
+        expect(everything != folded, name != "memory", "there is code to be folded")
+        terminal.press("A" + ENTER)
+        terminal.shows("[around ")
+        require("--just-my-code=callee" in command_of(terminal), "callers")
+        expect_rows(terminal, report_of(context, terminal), kind, "callers")
+        terminal.press("4")  # a view that shows all code
+        terminal.until(lambda: "[around" not in terminal.text() and has_rows(terminal), "modules")
+        require("code" not in terminal.lines()[0].rsplit(",")[-1], terminal.text())
+        terminal.press("A")
+        terminal.shows("all code is shown here")
+
+
+def test_asked_for_system_code(context):
+    """The system's code is shown when somebody asks for it: around a function of its, by a module, below a function."""
+    with read(context, make(context, "plain"), "--all-code", rows=60, columns=240) as terminal:
+        terminal.shows("all code")
+        terminal.press("2/_start" + ENTER + ENTER)
+        terminal.shows("[around _start]")
+        terminal.press("A")
+        terminal.until(lambda: not terminal.lines()[0].endswith("all code") and has_rows(terminal), "callers, folded")
+        expect_rows(terminal, report_of(context, terminal), "samples", "around the system's function")
+        require("_start" in terminal.text(), terminal.text())
+        for keys, said in (("2mprog" + ENTER, "[module prog]"), ("x2z", "[below ")):
+            terminal.press(keys)
+            terminal.shows(said)
+            terminal.until(lambda: has_rows(terminal), "rows")
+            require("--all-code" in command_of(terminal) and "folded" not in terminal.lines()[0], terminal.text())
+            terminal.press("A")
+            terminal.shows("all code is shown here")
+    with read(context, make(context, "calls")) as terminal:
+        terminal.shows("1 summary")
+        terminal.press("A")
+        terminal.shows("calls are shown as they were measured")
+
+
 BARS = " ▁▂▃▄▅▆▇█"
 PLAIN_BARS = " .:-=+*%#"
 UTF8, NO_UTF8 = {"LC_ALL": "C.UTF-8"}, {"LC_ALL": "C"}

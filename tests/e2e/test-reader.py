@@ -222,7 +222,9 @@ STEPS = (
     ("Space", (" ",), lambda t: "1 of 1," in t.status()),
     ("E", (DOWN, "E"), lambda t: "of 1," not in t.status()),
     ("f", ("2", HOME, "f"), lambda t: "[module " in t.text()),
-    ("x", ("x",), lambda t: "[module " not in t.text()),
+    ("A", ("x", "A"), lambda t: "all code" in t.lines()[0]),
+    ("A", ("A",), lambda t: "system's code folded" in t.lines()[0]),
+    ("x", ("f", "x"), lambda t: "[module " not in t.text()),
     ("p", ("p101" + ENTER,), lambda t: "[process 101]" in t.text()),
     ("t", ("t101" + ENTER,), lambda t: "[thread 101]" in t.text()),
     ("m", ("mprog" + ENTER,), lambda t: "[module prog]" in t.text()),
@@ -309,7 +311,8 @@ def test_save(context, name):
             terminal.shows(said)
     with open(context.path(name)) as f:
         written = f.read()
-    done = context.run(context.dwell, "report", "plain.dwell", "functions", "--process", "101", "-f",
+    done = context.run(context.dwell, "report", "plain.dwell", "functions", "--process", "101",
+                       "--just-my-code=callee", "-f",
                        name.split(".")[1])
     expect(written, done.stdout, "the file")
 

@@ -148,6 +148,26 @@ TEST(the_kernel_below_a_call_is_the_calls)
 	CHECK_STR(fold("cut futex schedule", &callees), "cut futex schedule");
 }
 
+/* What is folded beside leaves the profile as it was. */
+TEST(folded_beside)
+{
+	static const char path[] = "_start run main malloc brk";
+	struct dw_folded folded;
+	struct world w;
+
+	begin(&w);
+	put_sample(&w, path);
+	CHECK_INT(dw_folded_make(&w.p, &callees, &folded, NULL), 0);
+	CHECK(folded.paths > 0);
+	CHECK_STR(path_of(&w, w.p.samples.stack[0]), path);
+	dw_folded_follow(&folded, &w.p);
+	CHECK_STR(path_of(&(struct world){.p = folded.profile}, folded.profile.samples.stack[0]),
+		  "main malloc");
+	dw_folded_release(&folded);
+	CHECK_STR(path_of(&w, w.p.samples.stack[0]), path);
+	dw_profile_release(&w.p);
+}
+
 /* Who asks for a function wants to see what is in it. */
 TEST(a_function_that_is_asked_for_is_opened)
 {
