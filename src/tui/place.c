@@ -42,6 +42,8 @@ static int begin_tree(struct dw_place *p)
 	size_t last;
 	int rc = dw_unfold_init(&p->tree, &p->view);
 
+	if (!rc && p->is_kept)
+		return dw_place_unfold_again(p);
 	return rc || !p->view.n || !has_paths ? rc : dw_unfold_hot_path(&p->tree, 0, &last);
 }
 
@@ -122,10 +124,11 @@ int dw_place_open(struct dw_place *p, const struct dw_place_sources *s)
 		dw_place_recall(p);
 	if (p->cursor >= p->view.n)
 		p->cursor = p->top = 0;
-	if (!rc && !p->cursor && is_annotated(p))
+	if (!rc && !p->cursor && is_annotated(p) && !p->is_kept)
 		p->cursor = hottest_row(p);
-	if (!rc && !p->cursor && p->function && p->ops == &dw_view_callers)
+	if (!rc && !p->cursor && p->function && p->ops == &dw_view_callers && !p->is_kept)
 		p->cursor = current_row(p);
+	p->is_kept = !rc && p->ops->has_notes && p->is_kept; /* its lines are still to be made */
 	return rc;
 }
 
@@ -152,6 +155,7 @@ void dw_place_release(struct dw_place *p)
 {
 	dw_place_close(p);
 	dw_vec_release(&p->was);
+	dw_vec_release(&p->unfolded);
 }
 
 int dw_place_sort(struct dw_place *p, enum dw_column column, bool reverse,
@@ -306,5 +310,8 @@ int dw_place_write_lines(struct dw_place *p, size_t width)
 	p->lines.width = width;
 	p->top = 0;
 	p->cursor = mark < p->lines.marks.rows.n ? p->lines.marks.rows.v[mark].at : 0;
+	if (p->is_kept)
+		dw_place_recall_line(p);
+	p->is_kept = false;
 	return rc;
 }

@@ -30,12 +30,15 @@ struct dw_lines {
 	size_t width;		       /* that it was made for */
 };
 
-/* What tells a row from others of its view. */
+/* What tells a row from others of its view, also when the session was loaded anew: functions and
+ * files have other ids then, and debug information may tell more of them. */
 struct dw_row_about {
 	enum dw_row_name name;
 	enum dw_row_type type;
-	uint32_t id; /* of the process, thread, module, type or function */
-	uint32_t file, line, column;
+	uint64_t id;	/* of the process, thread, module or type; of a function its name */
+	uint64_t entry; /* of the function, among those that are called alike */
+	uint64_t file;
+	uint32_t line, column;
 	uint64_t place; /* address, or time */
 };
 
@@ -56,7 +59,9 @@ struct dw_place {
 	struct dw_unfold tree;		 /* of a view with a tree */
 	struct dw_lines lines;		 /* of a view with notes */
 	DW_VEC(struct dw_row_about) was; /* remember.h: rows from the root to the cursor, */
-	size_t was_below_top;		 /* and where on the screen that was */
+	size_t was_cursor, was_top;	 /* which number it had, and the first one on the screen */
+	bool is_kept;			 /* when it is opened again all is as it was, */
+	DW_VEC(uint64_t) unfolded;	 /* and these paths of a tree are unfolded */
 };
 
 /* What places are made of. */
