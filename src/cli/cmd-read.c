@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/process-setup.h"
 #include "cli/command.h"
+#include "cli/terminal.h"
 #include "record/finish.h"
 #include "session/read.h"
 #include "tui/reader.h"
@@ -13,7 +14,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct read_options {
 	struct dw_filter_options filter;
@@ -33,26 +33,23 @@ static const struct dw_option table[] = {
 	{NULL},
 };
 
-/* Whether there is a terminal that can be drawn on and typed at. */
-static bool has_screen(void)
-{
-	const char *term = getenv("TERM");
-
-	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term && *term &&
-	       strcmp(term, "dumb") != 0;
-}
-
-static int load(const char *path, uint64_t from_ns, uint64_t to_ns, struct dw_profile *p,
-		struct dw_error *err)
+static int load(void *path, uint64_t from_ns, uint64_t to_ns, struct dw_profile *p,
+		enum dw_recording_state *ret, struct dw_error *err)
 {
 	const struct dw_session_range range = {from_ns, to_ns};
 
+	*ret = DWELL_RECORDING_ENDED;
 	p->calls.wants_activity = true;
 	return dw_open_profile(path, &range, p, err);
 }
 
+static const char *path_of(void *path)
+{
+	return path;
+}
+
 /* Read @path until the user has enough. *@ret_signal: what ended that. */
-static int read_session(const struct read_options *o, const char *path, int *ret_signal,
+static int read_session(const struct read_options *o, char *path, int *ret_signal,
 			struct dw_error *err)
 {
 	const struct dw_filter_words words = dw_filter_options_words(&o->filter);
@@ -62,7 +59,7 @@ static int read_session(const struct read_options *o, const char *path, int *ret
 		.source_dirs = o->source_dirs.v,
 		.source_dirs_n = o->source_dirs.n,
 		.shows_all_code = o->shows_all_code,
-		.load = load,
+		.source = {.ctx = path, .load = load, .path = path_of},
 	};
 
 	return dw_reader_run(&start, ret_signal, err);
@@ -89,7 +86,7 @@ static int run(const struct dw_command *self, int argc, char **argv)
 					      "dwell report FILE VIEW shows one");
 	else if (code < 0 && argc == first)
 		code = dw_command_wrong(self, "which session? (a FILE.dwell)");
-	if (code < 0 && has_screen()) {
+	if (code < 0 && dw_terminal_has_screen()) {
 		dw_large_heap();
 		rc = read_session(&o, argv[first], &number, &err);
 		if (!rc)

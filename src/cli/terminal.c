@@ -24,6 +24,14 @@ size_t dw_terminal_width(int fd)
 	return !ioctl(fd, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col : 80;
 }
 
+bool dw_terminal_has_screen(void)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term && *term &&
+	       strcmp(term, "dumb") != 0;
+}
+
 bool dw_terminal_colour(int fd)
 {
 	const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");

@@ -31,6 +31,9 @@ int dw_terminal_check(const char *path, const char *session, struct dw_error *er
 /* Columns of the terminal at @fd, 0 when it is none. */
 size_t dw_terminal_width(int fd);
 
+/* Whether there is a terminal at stdin and stdout that can be drawn on and typed at. */
+bool dw_terminal_has_screen(void);
+
 /* Whether text on @fd may be coloured: a terminal, no NO_COLOR, not TERM=dumb. */
 bool dw_terminal_colour(int fd);
 

@@ -393,6 +393,19 @@ void dw_press_help(struct dw_reader *r, int key)
 	dw_out_close(&out);
 }
 
+void dw_press_freeze(struct dw_reader *r, int key)
+{
+	struct dw_follow *f = &r->reading.follow;
+
+	(void)key;
+	if (f->state != DWELL_RECORDING_RUNS)
+		return dw_reader_say(r, "there is no recording that goes on here");
+	f->is_frozen = !f->is_frozen;
+	dw_reader_say(r, "%s",
+		      f->is_frozen ? "stopped: P goes on with what was recorded since"
+				   : "showing what is recorded");
+}
+
 void dw_press_quit(struct dw_reader *r, int key)
 {
 	(void)key;

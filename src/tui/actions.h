@@ -113,6 +113,9 @@ void dw_press_write(struct dw_reader *r, int key);
 /* A: all code, or with the system's folded. */
 void dw_press_all_code(struct dw_reader *r, int key);
 
+/* P: stop showing what a recording that goes on adds, or go on with that. */
+void dw_press_freeze(struct dw_reader *r, int key);
+
 /* ?: these keys. */
 void dw_press_help(struct dw_reader *r, int key);
 

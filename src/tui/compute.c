@@ -2,6 +2,7 @@
 #include "tui/compute.h"
 
 #include "analysis/disassembly.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -112,13 +113,13 @@ struct dw_job *dw_job_compute(struct dw_profile *p, struct dw_selection *s,
 	return job;
 }
 
-struct dw_job *dw_job_load(dw_load_fn *load, const char *path, uint64_t from_ns, uint64_t to_ns)
+struct dw_job *dw_job_load(dw_load_fn *load, void *ctx, uint64_t from_ns, uint64_t to_ns)
 {
 	struct dw_job *job = calloc(1, sizeof *job);
 
 	if (job)
 		*job = (struct dw_job){
-			.load = load, .path = path, .from_ns = from_ns, .to_ns = to_ns};
+			.load = load, .load_ctx = ctx, .from_ns = from_ns, .to_ns = to_ns};
 	return job;
 }
 
@@ -149,11 +150,32 @@ static void compute(struct dw_job *job)
 void dw_job_run(void *ctx)
 {
 	struct dw_job *job = ctx;
+	uint64_t begin = dw_clock_ns(CLOCK_MONOTONIC);
 
 	if (job->kept)
 		compute(job);
 	else
-		job->rc = job->load(job->path, job->from_ns, job->to_ns, &job->loaded, &job->err);
+		job->rc = job->load(job->load_ctx, job->from_ns, job->to_ns, &job->loaded,
+				    &job->state, &job->err);
+	job->took_ns = dw_clock_ns(CLOCK_MONOTONIC) - begin;
+}
+
+int dw_job_keep(struct dw_job *job, struct dw_totals_store *t, const struct dw_selection *s)
+{
+	int rc = job->rc;
+
+	dw_vec_each(f, &t->folded)
+		if (job->tells)
+			dw_folded_follow(&(*f)->folded, job->profile);
+	if (!rc && job->folds) {
+		rc = dw_totals_store_add_folded(t, job->folded);
+		job->folds = rc != 0;
+	}
+	if (!rc)
+		rc = dw_totals_store_add(t, job->kept, s);
+	if (!rc)
+		job->kept = NULL;
+	return rc;
 }
 
 void dw_job_free(struct dw_job *job)

@@ -14,9 +14,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Load the session at @path into @p, which is empty, for one range of time (@to_ns 0 = no end). */
-typedef int dw_load_fn(const char *path, uint64_t from_ns, uint64_t to_ns, struct dw_profile *p,
-		       struct dw_error *err);
+/* How it is with the recording of a session. */
+enum dw_recording_state {
+	DWELL_RECORDING_ENDED = 0,
+	DWELL_RECORDING_RUNS,
+	DWELL_RECORDING_LEFT, /* nobody goes on with it, and nobody has finished it */
+};
+
+/* Load the session of @ctx into @p, which is empty, for one range of time (@to_ns 0 = no end). In
+ * any thread, also in two at a time. 0, or why not: @err has one line. */
+typedef int dw_load_fn(void *ctx, uint64_t from_ns, uint64_t to_ns, struct dw_profile *p,
+		       enum dw_recording_state *ret, struct dw_error *err);
 
 /* Which totals. */
 struct dw_totals_wanted {
@@ -73,13 +81,15 @@ struct dw_job {
 	bool folds;		       /* and it is to be made first, owned */
 
 	dw_load_fn *load;
-	const char *path; /* borrowed */
+	void *load_ctx; /* borrowed */
 	uint64_t from_ns, to_ns;
 	struct dw_profile loaded;
+	enum dw_recording_state state;
 
 	bool is_given_up; /* nobody wants it any more */
 	bool is_ahead;	  /* nobody waits for it yet */
-	int rc;		  /* what became of it, with err where it was loading */
+	uint64_t took_ns;
+	int rc; /* what became of it, with err where it was loading */
 	struct dw_error err;
 };
 
@@ -89,8 +99,12 @@ struct dw_job *dw_job_compute(struct dw_profile *p, struct dw_selection *s,
 			      const struct dw_totals_store *t,
 			      const struct dw_totals_wanted *wanted);
 
-/* A job that loads the session at @path. NULL = no memory. */
-struct dw_job *dw_job_load(dw_load_fn *load, const char *path, uint64_t from_ns, uint64_t to_ns);
+/* A job that loads the session of @ctx. NULL = no memory. */
+struct dw_job *dw_job_load(dw_load_fn *load, void *ctx, uint64_t from_ns, uint64_t to_ns);
+
+/* Let @t, of what @s is of, have what @job, which is done, has computed. 0, or why there is
+ * nothing. */
+int dw_job_keep(struct dw_job *job, struct dw_totals_store *t, const struct dw_selection *s);
 
 /* Do it: @job is a struct dw_job. [any-thread] */
 void dw_job_run(void *job);

@@ -24,22 +24,52 @@ static void put_text(struct dw_reader *r, size_t y, size_t *x, enum dw_style sty
 	*x += dw_screen_put(&r->screen, y, *x, r->screen.columns, style, text);
 }
 
-/* How much was recorded. */
+/* Begin one more of the things that the first line tells. */
+static void put_comma(struct dw_out *out)
+{
+	dw_out_puts(out, out->buf.len ? ", " : "");
+}
+
+/* Whether the recording goes on, if somebody follows it, and up to when it is shown. */
+static void put_times(const struct dw_reader *r, struct dw_out *out)
+{
+	const struct dw_follow *f = &r->reading.follow;
+	int64_t duration = dw_facts_get(&r->reading.profile.facts, "duration_ns", 0);
+	uint64_t runs_ns = dw_reading_runs_ns(&r->reading);
+	bool runs = f->worker.is_started && f->state == DWELL_RECORDING_RUNS;
+
+	if (runs)
+		dw_out_puts(out, "running");
+	else if (f->worker.is_started)
+		dw_out_puts(out, f->state == DWELL_RECORDING_LEFT ? "left unfinished" : "ended");
+	if (runs_ns)
+		dw_out_printf(out, " for %.1f s", (double)runs_ns / 1e9);
+	if (duration <= 0)
+		return;
+	put_comma(out);
+	dw_out_puts(out, !runs ? "" : f->is_frozen ? "stopped at " : "up to ");
+	dw_format_time(out, duration);
+}
+
+/* How much was recorded, and how it is shown. */
 static void put_size(const struct dw_reader *r, struct dw_out *out)
 {
 	const struct dw_profile *p = &r->reading.profile;
 	const struct dw_place *here = dw_reading_here(&r->reading);
-	int64_t duration = dw_facts_get(&p->facts, "duration_ns", 0);
 
-	if (duration > 0)
-		dw_format_time(out, duration);
-	if (here->is_open && dw_profile_method(p) == DWELL_METHOD_SAMPLING)
-		dw_out_printf(out, "%s%" PRIu64 " samples", duration > 0 ? ", " : "",
+	put_times(r, out);
+	if (here->is_open && dw_profile_method(p) == DWELL_METHOD_SAMPLING) {
+		put_comma(out);
+		dw_out_printf(out, "%" PRIu64 " samples",
 			      here->view.request.totals->all[DWELL_MEASURE_SAMPLES]);
-	if (here->is_open && here->view.request.folded)
-		dw_out_puts(out, ", system's code folded");
-	else if (r->reading.shows_all_code && here->ops->is_of_my_code)
-		dw_out_puts(out, ", all code");
+	}
+	if (here->is_open && here->view.request.folded) {
+		put_comma(out);
+		dw_out_puts(out, "system's code folded");
+	} else if (r->reading.shows_all_code && here->ops->is_of_my_code) {
+		put_comma(out);
+		dw_out_puts(out, "all code");
+	}
 }
 
 static void draw_title(struct dw_reader *r, size_t y)

@@ -123,7 +123,7 @@ int dw_reading_command(const struct dw_reading *r, struct dw_buf *ret)
 
 	dw_out_init_buffer(&out);
 	dw_out_puts(&out, "dwell report ");
-	dw_format_shell_word(&out, r->start->path, dw_text_put);
+	dw_format_shell_word(&out, dw_reading_path(r), dw_text_put);
 	dw_out_printf(&out, " %s", p->ops->name);
 	if (p->function) {
 		dw_function_word(&r->profile, p->function, &name);
@@ -163,7 +163,8 @@ int dw_reading_save(struct dw_reading *r, const char *path, struct dw_error *err
 {
 	const struct dw_place *p = dw_reading_here(r);
 	enum dw_column columns[DWELL_COLUMNS_N];
-	struct dw_format_job job = {.view = &p->view, .columns = columns, .path = r->start->path};
+	struct dw_format_job job = {
+		.view = &p->view, .columns = columns, .path = dw_reading_path(r)};
 	struct dw_out out;
 	int rc, fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 

@@ -28,12 +28,11 @@ struct dw_reader {
 	struct dw_range_marks marks;
 	struct dw_lines over; /* text over everything, until a key; no lines = none */
 	size_t over_top;
-	struct dw_buf message;	/* in the last line, until the next key */
-	struct dw_buf wanted;	/* what was searched last */
-	struct dw_buf scratch;	/* of the row at hand */
-	uint32_t last_function; /* that a place was about, for tabs without one at hand */
-	size_t page;		/* rows in sight */
-	bool is_computing;	/* what is to be seen is not there yet */
+	struct dw_buf message; /* in the last line, until the next key */
+	struct dw_buf wanted;  /* what was searched last */
+	struct dw_buf scratch; /* of the row at hand */
+	size_t page;	       /* rows in sight */
+	bool is_computing;     /* what is to be seen is not there yet */
 	bool has_ended;
 };
 

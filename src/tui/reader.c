@@ -1,6 +1,7 @@
 /* The reader's loop; see reader.h. */
 #include "tui/reader.h"
 
+#include "base/clock.h"
 #include "base/out.h"
 #include "format/text.h"
 #include "tui/reader-internal.h"
@@ -13,7 +14,7 @@
 #include <string.h>
 
 /* How long a session may be loaded before anything is shown. */
-enum { LOADING_MS = 150 };
+enum { LOADING_MS = 150, TICK_NS = 1000000000 };
 
 /* There is one screen: warnings find their way to it by this. */
 static struct dw_reader *shown;
@@ -112,20 +113,48 @@ static void press_over(struct dw_reader *r, int key)
 		dw_lines_release(&r->over);
 }
 
+/* Take what is new of a recording that goes on, and say how it ended. */
+static void follow(struct dw_reader *r)
+{
+	const struct dw_follow *f = &r->reading.follow;
+	enum dw_recording_state before = f->state;
+	struct dw_error err = DW_ERROR_INIT;
+
+	if (dw_reading_follow(&r->reading, &err))
+		dw_reader_fail(r, &err);
+	else if (f->state != before && f->state == DWELL_RECORDING_ENDED)
+		dw_reader_say(r, "the recording has ended: this is all of it");
+	else if (f->state != before && f->state == DWELL_RECORDING_LEFT)
+		dw_reader_say(r, "nobody goes on with this recording: 'dwell recover' finishes "
+				 "what was written");
+}
+
+/* When to draw again though nothing happens, 0 = never: the first line tells how long a recording
+ * has been running. */
+static uint64_t wake_ns(const struct dw_reading *reading)
+{
+	uint64_t due = dw_reading_due_ns(reading), tick;
+
+	if (reading->follow.state != DWELL_RECORDING_RUNS)
+		return due;
+	tick = dw_clock_ns(CLOCK_MONOTONIC) + TICK_NS;
+	return due && due < tick ? due : tick;
+}
+
 /* Make what will be drawn, or have it made. */
 static void prepare(struct dw_reader *r)
 {
 	struct dw_error err = DW_ERROR_INIT;
-	struct dw_place *here = dw_reading_here(&r->reading);
-	int rc = dw_reading_prepare(&r->reading, &err);
+	int rc;
 
+	follow(r);
+	rc = dw_reading_prepare(&r->reading, &err);
 	r->is_computing = rc == DWELL_READING_COMPUTES;
 	if (!rc)
 		dw_reading_go_ahead(&r->reading);
 	else if (!r->is_computing)
 		dw_reader_fail(r, &err);
-	if (here->function)
-		r->last_function = here->function;
+	r->screen.wake_ns = wake_ns(&r->reading);
 }
 
 static void give_up(struct dw_reader *r)
@@ -180,7 +209,7 @@ static int open_screen(struct dw_reader *r, struct dw_error *err)
 		return rc;
 	shown = r;
 	drawing = pthread_self();
-	r->screen.wake_fd = r->reading.worker.fd;
+	r->screen.wake_fds[0] = r->reading.worker.fd;
 	dw_log_set(take_warning);
 	return 0;
 }
@@ -244,6 +273,8 @@ static int open_session(struct dw_reader *r, const struct dw_reading_start *star
 		rc = wait_for_session(r, err);
 	if (rc)
 		close_screen(r);
+	else if (r->reading.follow.worker.is_started)
+		r->screen.wake_fds[1] = r->reading.follow.worker.fd;
 	return rc;
 }
 

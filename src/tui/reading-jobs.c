@@ -20,8 +20,7 @@ static int move_error(struct dw_job *job, struct dw_error *err)
 	return job->rc;
 }
 
-/* The profile of @job takes the place of the one that was read so far. What visits have chosen are
- * ids of that one, but only their words are looked at. */
+/* The profile of @job takes the place of the one that was read so far. */
 static int finish_load(struct dw_reading *r, struct dw_job *job, struct dw_error *err)
 {
 	struct dw_filter_words words = dw_selection_words(r->selection);
@@ -33,36 +32,16 @@ static int finish_load(struct dw_reading *r, struct dw_job *job, struct dw_error
 	rc = rc ? rc : dw_selection_make(&words, &job->loaded, &s, err);
 	if (rc)
 		return rc;
-	dw_reading_close_places(r);
-	dw_totals_store_release(&r->totals);
-	dw_reading_use(r, s);
-	dw_selection_unref(r->settled);
-	r->settled = NULL;
-	dw_profile_release(&r->profile);
-	r->profile = job->loaded;
-	job->loaded = (struct dw_profile)DW_PROFILE_INIT;
-	r->has_told_instructions = false;
-	dw_reading_begin_source(r);
-	return 0;
+	dw_reading_drop_next(r);
+	rc = dw_reading_exchange(r, &job->loaded, s, &(struct dw_totals_store){0});
+	r->follow.state = job->state;
+	return rc ? dw_error_set(err, rc, "cannot show it: %s", dw_err_string(rc)) : 0;
 }
 
 static int finish_totals(struct dw_reading *r, struct dw_job *job)
 {
-	int rc = job->rc;
-
-	r->has_told_instructions |= job->tells && !rc;
-	if (r->has_told_instructions)
-		dw_vec_each(f, &r->totals.folded)
-			dw_folded_follow(&(*f)->folded, &r->profile);
-	if (!rc && job->folds) {
-		rc = dw_totals_store_add_folded(&r->totals, job->folded);
-		job->folds = rc != 0;
-	}
-	if (!rc)
-		rc = dw_totals_store_add(&r->totals, job->kept, r->selection);
-	if (!rc)
-		job->kept = NULL;
-	return rc;
+	r->has_told_instructions |= job->tells && !job->rc;
+	return dw_job_keep(job, &r->totals, r->selection);
 }
 
 /* Take over what the worker has done. 0, or why there is nothing of what somebody waits for. */
@@ -103,7 +82,9 @@ int dw_reading_load(struct dw_reading *r, const struct dw_reading_start *s, stru
 
 	*r = (struct dw_reading){.start = s, .shows_all_code = s->shows_all_code};
 	rc = dw_worker_start(&r->worker);
-	rc = rc ? rc : start(r, dw_job_load(s->load, s->path, s->words->from_ns, s->words->to_ns));
+	rc = rc ? rc
+		: start(r, dw_job_load(s->source.load, s->source.ctx, s->words->from_ns,
+				       s->words->to_ns));
 	return rc ? dw_error_set(err, rc, "cannot load it: %s", dw_err_string(rc)) : 0;
 }
 
@@ -118,6 +99,8 @@ int dw_reading_open(struct dw_reading *r, int wait_ms, struct dw_error *err)
 	r->profile = job->loaded;
 	job->loaded = (struct dw_profile)DW_PROFILE_INIT;
 	rc = job->rc ? move_error(job, err) : dw_reading_begin(r, err);
+	if (!rc && r->start->source.look)
+		rc = dw_reading_begin_follow(r, job->state, err);
 	dw_job_free(job);
 	return rc;
 }
@@ -142,8 +125,8 @@ static int start_wanted(struct dw_reading *r)
 	if (r->job)
 		return 0;
 	if (r->loads)
-		return start(r, dw_job_load(r->start->load, r->start->path, r->load_from_ns,
-					    r->load_to_ns));
+		return start(r, dw_job_load(r->start->source.load, r->start->source.ctx,
+					    r->load_from_ns, r->load_to_ns));
 	return start_totals(r, &wanted, false);
 }
 
@@ -206,7 +189,7 @@ void dw_reading_go_ahead(struct dw_reading *r)
 	const struct dw_place callers = {.ops = &dw_view_callers};
 	int at = dw_reading_find_tab(r, dw_reading_here(r)->ops);
 
-	if (r->job || r->has_gone_ahead)
+	if (r->job || r->has_gone_ahead || dw_reading_is_live(r))
 		return;
 	/* From the tab at hand on, and what Enter shows of a function. */
 	for (size_t i = 0; i < r->tabs.n; i++)

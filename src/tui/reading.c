@@ -106,15 +106,33 @@ static void take_columns(const struct dw_reading *r, struct dw_place *p)
 			copy_columns((*other)->chosen, p->chosen);
 }
 
+int dw_reading_renew_tabs(struct dw_reading *r)
+{
+	size_t n = 0;
+
+	for (const struct dw_view_ops *const *v = dw_views; *v; v++) {
+		struct dw_place *p;
+		int at = dw_reading_find_tab(r, *v);
+
+		if (at < 0 &&
+		    (!dw_view_suits(*v, &r->profile) || (*v)->function == DWELL_FUNCTION_MUST))
+			continue;
+		if (at < 0 && add_place(r, *v, true, &p))
+			return -ENOMEM;
+		/* Those that are there are in the order of views. */
+		p = r->tabs.v[at < 0 ? r->tabs.n - 1 : (size_t)at];
+		for (size_t i = at < 0 ? r->tabs.n - 1 : (size_t)at; i > n; i--)
+			r->tabs.v[i] = r->tabs.v[i - 1];
+		r->tabs.v[n++] = p;
+	}
+	return 0;
+}
+
 static int add_tabs(struct dw_reading *r)
 {
-	struct dw_place *p;
+	int rc = dw_reading_renew_tabs(r);
 
-	for (const struct dw_view_ops *const *v = dw_views; *v; v++)
-		if (dw_view_suits(*v, &r->profile) && (*v)->function != DWELL_FUNCTION_MUST &&
-		    add_place(r, *v, true, &p))
-			return -ENOMEM;
-	return dw_vec_push(&r->history, ((struct dw_visit){.place = r->tabs.v[0]}));
+	return rc ? rc : dw_vec_push(&r->history, ((struct dw_visit){.place = r->tabs.v[0]}));
 }
 
 void dw_reading_begin_source(struct dw_reading *r)
@@ -275,6 +293,7 @@ int dw_reading_set_range(struct dw_reading *r, uint64_t from_ns, uint64_t to_ns,
 
 	if (to_ns && to_ns <= from_ns)
 		return dw_error_set(err, DWELL_ERR_USAGE, "the range of time is empty");
+	r->follow.window_ns = 0;
 	r->loads = dw_profile_method(&r->profile) != DWELL_METHOD_SAMPLING &&
 		   (from_ns != words.from_ns || to_ns != words.to_ns);
 	r->load_from_ns = from_ns;
@@ -355,8 +374,12 @@ static void free_places(struct dw_reading *r)
 
 bool dw_reading_release(struct dw_reading *r)
 {
-	if (!dw_worker_stop(&r->worker))
+	bool is_idle = dw_worker_stop(&r->follow.worker);
+
+	if (!dw_worker_stop(&r->worker) || !is_idle)
 		return false;
+	dw_reading_drop_next(r);
+	dw_job_free(r->follow.job);
 	dw_job_free(r->job);
 	free_places(r);
 	dw_totals_store_release(&r->totals);

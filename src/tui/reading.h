@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "model/profile.h"
+#include "tui/follow.h"
 #include "tui/place.h"
 #include "tui/selection.h"
 #include "tui/timeline.h"
@@ -19,14 +20,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Where the session comes from. */
+struct dw_reading_source {
+	void *ctx;
+	dw_load_fn *load;
+	/* Of a recording that goes on, NULL of another one: what there is beside what was loaded.
+	 */
+	enum dw_recording_news (*look)(void *ctx);
+	/* The file that reports would read now, borrowed. */
+	const char *(*path)(void *ctx);
+};
+
 /* The session, and what of it to begin with. */
 struct dw_reading_start {
 	const char *path;		     /* as the user wrote it; not opened here */
 	const struct dw_filter_words *words; /* what part of it to show at first */
 	const char *const *source_dirs;	     /* where source is looked for first */
 	size_t source_dirs_n;
-	bool shows_all_code; /* at first */
-	dw_load_fn *load;
+	bool shows_all_code;  /* at first */
+	uint64_t interval_ns; /* between two looks at a recording that goes on */
+	uint64_t window_ns;   /* show the last part of one, this long; 0 = all of it */
+	struct dw_reading_source source;
 };
 
 /* That somebody came to a place. */
@@ -48,7 +62,8 @@ struct dw_reading {
 	struct dw_totals_store totals;
 	struct dw_worker worker;
 	struct dw_job *job; /* that the worker does, NULL = none */
-	bool loads;	    /* the session is to be loaded for this range: */
+	struct dw_follow follow;
+	bool loads; /* the session is to be loaded for this range: */
 	uint64_t load_from_ns, load_to_ns;
 	bool has_gone_ahead; /* as far as that goes, or there was no memory for it */
 	/* Where one was when all that was to be seen was there last. */
@@ -82,6 +97,21 @@ struct dw_place_sources dw_reading_sources(struct dw_reading *r);
 /* Make the rows of the place where we are. 0, or why not; DWELL_READING_COMPUTES: that takes long,
  * and r->worker.fd becomes readable when it is time to call this again. */
 int dw_reading_prepare(struct dw_reading *r, struct dw_error *err);
+
+/* Take what is new of a recording that goes on: it is loaded beside, and shown at once when all
+ * that is seen of it is there. To be called before dw_reading_prepare(); r->follow.worker.fd
+ * becomes readable when it is time for that. 0, or why nothing new could be loaded: what is there
+ * stays. */
+int dw_reading_follow(struct dw_reading *r, struct dw_error *err);
+
+/* When dw_reading_follow() is to be called at the latest, by CLOCK_MONOTONIC, 0 = never. */
+uint64_t dw_reading_due_ns(const struct dw_reading *r);
+
+/* How long the recording has been running, 0 = it does not run, or nobody knows. */
+uint64_t dw_reading_runs_ns(const struct dw_reading *r);
+
+/* The file that reports read, borrowed. */
+const char *dw_reading_path(const struct dw_reading *r);
 
 /* Whether the session is being loaded for another range. */
 bool dw_reading_is_loading(const struct dw_reading *r);

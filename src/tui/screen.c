@@ -4,6 +4,7 @@
  */
 #include "tui/screen.h"
 
+#include "base/clock.h"
 #include "format/text.h"
 
 #include <errno.h>
@@ -168,7 +169,7 @@ static void measure(struct dw_screen *s)
 
 int dw_screen_open(struct dw_screen *s, struct dw_error *err)
 {
-	*s = (struct dw_screen){.wake_fd = -1};
+	*s = (struct dw_screen){.wake_fds = {-1, -1}};
 	end_signal = has_stop = has_resize = 0;
 	tcgetattr(STDIN_FILENO, &modes);
 	s->has_utf8 = use_utf8();
@@ -233,22 +234,46 @@ static int key_of(wint_t c, bool is_code)
 	return c == '\r' ? DWELL_KEY_ENTER : c == '\b' ? DWELL_KEY_BACKSPACE : (int)c;
 }
 
-/* Sleep until there is input, a signal, or s->wake_fd is readable, of which *@wake tells. False: no
- * input will come. */
-static bool sleep_for_input(const struct dw_screen *s, bool *wake)
+/* How long that is from now on, none if it is over. */
+static struct timespec time_until(uint64_t ns)
+{
+	uint64_t now = dw_clock_ns(CLOCK_MONOTONIC), left = ns > now ? ns - now : 0;
+
+	return (struct timespec){.tv_sec = (time_t)(left / 1000000000),
+				 .tv_nsec = (long)(left % 1000000000)};
+}
+
+/* Whether what wakes us has done so: a descriptor of @fds, or that it is time. */
+static bool take_wake(struct dw_screen *s, const struct pollfd *fds, int n)
+{
+	bool wake = !n && s->wake_ns;
+	uint64_t count;
+
+	if (wake)
+		s->wake_ns = 0;
+	for (size_t i = 0; i < DWELL_WAKE_FDS && n > 0; i++)
+		wake |= fds[i].revents & POLLIN && read(fds[i].fd, &count, sizeof count) > 0;
+	return wake;
+}
+
+/* Sleep until there is input, a signal, or what s->wake_fds and s->wake_ns say, of which *@wake
+ * tells. False: no input will come. */
+static bool sleep_for_input(struct dw_screen *s, bool *wake)
 {
 	struct pollfd fds[] = {{.fd = STDIN_FILENO, .events = POLLIN},
-			       {.fd = s->wake_fd, .events = POLLIN}};
-	uint64_t count;
+			       {.fd = s->wake_fds[0], .events = POLLIN},
+			       {.fd = s->wake_fds[1], .events = POLLIN}};
+	const struct timespec patience = time_until(s->wake_ns);
 	sigset_t all, before;
-	int n = 0, waiting = 1;
+	int n = -1, waiting = 1;
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
+	errno = EINTR;
 	if (!end_signal && !has_stop && !has_resize)
-		n = ppoll(fds, 2, NULL, &before);
+		n = ppoll(fds, sizeof fds / sizeof *fds, s->wake_ns ? &patience : NULL, &before);
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	*wake = n > 0 && fds[1].revents & POLLIN && read(s->wake_fd, &count, sizeof count) > 0;
+	*wake = take_wake(s, fds + 1, n);
 	if (n > 0 && fds[0].revents &&
 	    (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL) ||
 	     (!ioctl(STDIN_FILENO, FIONREAD, &waiting) && !waiting)))

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Keys that are no characters; characters are what Unicode calls them. */
 enum dw_key {
@@ -44,13 +45,16 @@ enum dw_style {
 	DWELL_STYLES_N,
 };
 
-enum { DWELL_HELD_MAX = 64 };
+enum { DWELL_HELD_MAX = 64, DWELL_WAKE_FDS = 2 };
 
 struct dw_screen {
 	size_t rows, columns;
 	bool has_utf8; /* the user's locale has it, which says nothing of names */
 	int signal;    /* that wants an end, 0 = none */
-	int wake_fd;   /* DWELL_KEY_DRAW is told when it is readable, -1 = none; set by others */
+	/* DWELL_KEY_DRAW is told when one of these is readable, -1 = none, and once at this time of
+	 * CLOCK_MONOTONIC, 0 = never; set by others. */
+	int wake_fds[DWELL_WAKE_FDS];
+	uint64_t wake_ns;
 	int held[DWELL_HELD_MAX]; /* keys that come before those that are pressed, */
 	size_t held_n;
 };

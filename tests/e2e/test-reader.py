@@ -231,6 +231,7 @@ STEPS = (
     ("T", ("T0 1" + ENTER,), lambda t: "[time " in t.text()),
     ("R", ("R", RIGHT, "\t", LEFT, ENTER), lambda t: "[time 0 ns" not in t.text() and "[time " in t.text()),
     ("c", ("c",), lambda t: "--thread 101" in t.text()),
+    ("P", ("P",), lambda t: "there is no recording that goes on here" in t.status()),
     ("w", ("w" + ENTER,), lambda t: "wrote 'functions.csv'" in t.status()),
 )
 
