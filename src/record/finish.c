@@ -342,12 +342,13 @@ int dw_open_profile(const char *path, const struct dw_session_range *range, stru
 	return rc ? rc : complete_waits(p, err);
 }
 
-int dw_open_running(const char *path, struct dw_profile *p, bool *ret_finished,
-		    struct dw_error *err)
+int dw_open_running(const char *path, const struct dw_session_range *range, struct dw_profile *p,
+		    bool *ret_finished, struct dw_error *err)
 {
 	const struct dw_finish_options options = {.names_only = true, .without_code = true};
 	struct dw_session_info info = {0};
-	int rc = dw_session_load(path, p, &info, err);
+	int rc = range ? dw_session_load_summed(path, range, p, &info, err)
+		       : dw_session_load(path, p, &info, err);
 
 	*ret_finished = info.finished;
 	if (!rc && !info.finished)

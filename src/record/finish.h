@@ -61,10 +61,11 @@ int dw_open_profile(const char *path, const struct dw_session_range *range, stru
 
 /*
  * The same for a look at a recording that goes on: names come from symbol tables alone, which is
- * quick, and no code is read. *@ret_finished = it has ended meanwhile.
+ * quick, and no code is read. @range may be NULL: any will be asked for. *@ret_finished = it has
+ * ended meanwhile.
  */
-int dw_open_running(const char *path, struct dw_profile *p, bool *ret_finished,
-		    struct dw_error *err);
+int dw_open_running(const char *path, const struct dw_session_range *range, struct dw_profile *p,
+		    bool *ret_finished, struct dw_error *err);
 
 /*
  * How much machine code a session keeps: the functions that ran most, within a budget.

@@ -3,8 +3,9 @@ import json
 import os
 import re
 import shlex
+import signal
 
-from harness import expect, require
+from harness import DEFAULT_SECONDS, expect, require
 from screens import ESCAPE, Terminal, cells
 
 # Headers of tables that numbers stand below, and their keys in JSON. PREFIX is what a method measures first.
@@ -19,6 +20,22 @@ KEYS = {
     "Process ID": "process_id", }
 UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 MEASURED = {"plain": "samples", "hostile": "samples", "calls": "time", "memory": "bytes"}
+
+
+def start_recording(context, *command):
+    """A recording of alpha that goes on, and its first commit is there."""
+    recorder = context.start(context.dwell, *command)
+
+    def is_told():
+        done = context.run(context.dwell, "report", "run.dwell.partial", "functions", "-f", "csv")
+        return "alpha" in done.stdout
+    context.wait_for(is_told, "the first commit")
+    return recorder
+
+
+def end(recorder):
+    os.killpg(recorder.pid, signal.SIGTERM)
+    recorder.communicate(timeout=DEFAULT_SECONDS)
 
 
 def make(context, name):

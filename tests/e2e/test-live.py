@@ -1,32 +1,11 @@
-"""dwell live: sessions that are being written, processes, keys on a terminal, and what is neither."""
-import fcntl
+"""dwell live as text: sessions that are being written, processes, and what is neither. On the full screen it is in
+test-reader-live.py."""
 import glob
-import os
-import pty
 import re
-import select
-import signal
-import struct
-import termios
-import time
 
-from harness import DEFAULT_SECONDS, cases, expect, require
-
-
-def start_recording(context, *command):
-    """A recording of alpha that goes on, and its first commit is there."""
-    recorder = context.start(context.dwell, *command)
-
-    def is_told():
-        done = context.run(context.dwell, "report", "run.dwell.partial", "functions", "-f", "csv")
-        return "alpha" in done.stdout
-    context.wait_for(is_told, "the first commit")
-    return recorder
-
-
-def end(recorder):
-    os.killpg(recorder.pid, signal.SIGTERM)
-    recorder.communicate(timeout=DEFAULT_SECONDS)
+from harness import DEFAULT_SECONDS, cases, expect, needs, require
+from readers import end, start_recording
+from screens import Terminal
 
 
 def first_row(text):
@@ -76,50 +55,21 @@ def test_process(context):
     end(target)
 
 
-def read_for(fd, seconds):
-    text, until = b"", time.monotonic() + seconds
-    while time.monotonic() < until:
-        if select.select([fd], [], [], .1)[0]:
-            try:
-                text += os.read(fd, 1 << 16)
-            except OSError:
-                break
-    return text.decode(errors="replace")
-
-
-def read_until(fd, condition, what):
-    """What comes until it fulfils the condition."""
-    text, until = "", time.monotonic() + DEFAULT_SECONDS
-    while not condition(text):
-        require(time.monotonic() < until, f"waited for {what}: {text[-500:]!r}")
-        text += read_for(fd, .2)
-    return text
-
-
-def test_keys(context):
-    """On a terminal it is a screen that fits, obeys keys, and gives the terminal back."""
+@needs("pyte")
+def test_dumb_terminal(context):
+    """A terminal that can do nothing gets the text that pipes get: one look behind the other."""
     recorder = start_recording(context, "sample", "-q", "-o", "run.dwell", "--",
-                               context.target("truth-gcc-O2"), "plain", "30")
-    pid, fd = pty.fork()
-    if not pid:
-        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 90, 0, 0))
-        os.execve(context.dwell, ["dwell", "live", context.path("run.dwell"), "-i", "300ms"],
-                  context.env)
-    shown = read_until(fd, lambda text: text.count("\033[H") > 3, "four looks")
-    require("\033[?1049h" in shown, "no screen")
-    screens = shown.split("\033[H")
-    require(all(screen.count("\n") < 24 for screen in screens), "more lines than the terminal has")
-    os.write(fd, b"a")
-    read_until(fd, lambda text: "in the whole run" in text, "what key a does")
-    os.write(fd, b" ")
-    read_until(fd, lambda text: "paused" in text, "what the space bar does")
-    read_for(fd, .5)
-    expect(read_for(fd, 1), "", "drawn while paused")
-    os.write(fd, b"q")
-    last = read_until(fd, lambda text: "\033[?1049l" in text, "the end")
-    expect(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0, "status")
-    require(last.endswith("\033[?25h\033[?1049l"), repr(last[-80:]))
-    end(recorder)
+                               context.target("truth-gcc-O2"), "plain", "3")
+    with Terminal(context, context.dwell, "live", "run.dwell", "-i", "300ms", env={"TERM": "dumb"}) as terminal:
+        while terminal.read():
+            pass
+        require(b"\033" not in terminal.raw, "what controls the terminal")
+        text = terminal.raw.decode()
+    recorder.communicate(timeout=DEFAULT_SECONDS)
+    looks = text.split("Function Name")
+    require(len(looks) > 3, f"{len(looks)} looks")
+    require("it has ended" in text and "alpha" in first_row(text.replace("\r", "")), text[-2000:])
+    require(context.report("functions")["session"]["samples_kept"] > 0, "samples of the session")
 
 
 def test_neither(context):
