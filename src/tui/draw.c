@@ -38,11 +38,13 @@ static void put_times(const struct dw_reader *r, struct dw_out *out)
 	uint64_t runs_ns = dw_reading_runs_ns(&r->reading);
 	bool runs = f->worker.is_started && f->state == DWELL_RECORDING_RUNS;
 
-	if (runs)
+	if (f->has_failed)
+		dw_out_puts(out, "not to be read any more");
+	else if (runs)
 		dw_out_puts(out, "running");
 	else if (f->worker.is_started)
 		dw_out_puts(out, f->state == DWELL_RECORDING_LEFT ? "left unfinished" : "ended");
-	if (runs_ns)
+	if (runs_ns && !f->has_failed)
 		dw_out_printf(out, " for %.1f s", (double)runs_ns / 1e9);
 	if (duration <= 0)
 		return;

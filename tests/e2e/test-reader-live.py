@@ -257,6 +257,30 @@ def test_killed(context, what):
         expect(terminal.end(), 0, "status")
 
 
+def test_removed(context):
+    """A session that somebody removes is told once, and what was read of it stays."""
+    recorder = record(context)
+    with live(context, "run.dwell") as terminal:
+        terminal.shows("1 summary")
+        terminal.press("2")
+        terminal.shows("alpha")
+        changes(terminal)
+        os.rename(context.path("run.dwell.partial"), context.path("elsewhere"))
+        terminal.until(lambda: "run.dwell" in terminal.status(), "what is wrong")
+        terminal.shows("  not to be read any more, ")
+        terminal.press("j")
+        terminal.until(lambda: re.match(r"\d+ of", terminal.status()), "the last line as ever")
+        before = count(terminal)
+        require(before > 0 and "alpha" in terminal.text(), terminal.text())
+        os.rename(context.path("elsewhere"), context.path("run.dwell.partial"))
+        changes(terminal)
+        require("  running for " in terminal.lines()[0], terminal.text())
+        terminal.press("q")
+        expect(terminal.end(), 0, "status")
+    end(recorder)
+    require(context.report("functions")["session"]["samples_kept"] > before, "the recording")
+
+
 def folders():
     return set(glob.glob("/tmp/dwell-live-*"))
 
