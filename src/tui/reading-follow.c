@@ -272,15 +272,17 @@ static int advance(struct dw_reading *r, struct dw_error *err)
 	if (!f->has_next || f->job || f->is_frozen)
 		return 0;
 	rc = select_next(r, &fits, err);
+	if (!rc && fits) {
+		wanted = wanted_of_next(r);
+		if (dw_totals_store_find(&f->totals, f->selection, &wanted))
+			return r->job || r->loads ? 0 : show_next(r, err);
+		rc = compute_next(r, &wanted, err);
+	}
 	if (rc || !fits) {
 		forget_next(f);
 		wait_a_while(r);
-		return rc;
 	}
-	wanted = wanted_of_next(r);
-	if (!dw_totals_store_find(&f->totals, f->selection, &wanted))
-		return compute_next(r, &wanted, err);
-	return r->job || r->loads ? 0 : show_next(r, err);
+	return rc;
 }
 
 /* Begin to load what is new, when it is time for that. */
