@@ -129,17 +129,18 @@ def test_nothing_is_lost(context, view):
         else:
             terminal.press(DOWN * 6)
             said = "Tab: next view"
-        terminal.until(lambda: said in terminal.status(), said)
-        terminal.press(ESCAPE)
-        terminal.until(lambda: name_at_cursor(terminal), "a row")
-        terminal.read(.2)
-        name, shape = name_at_cursor(terminal), tree_of(terminal)
         if view == "callers":
             terminal.shows("[around beta]")
+        all_pressed(terminal)
+        terminal.until(lambda: said in terminal.status() and name_at_cursor(terminal), said)
+        name, shape = name_at_cursor(terminal), unfolded(terminal)
+        wanted = {"summary": name, "callers": ["current"]}.get(view, ["beta"])  # the row of beta itself
+        expect(name, wanted, "the row at the cursor")
         for _ in range(2):
             changes(terminal)
-            expect((name_at_cursor(terminal), tree_of(terminal)), (name, shape), "row and rows above it")
-            require(said in terminal.status(), terminal.text())
+            terminal.until(lambda: (name_at_cursor(terminal), unfolded(terminal)) == (name, shape),
+                           f"{name} at the cursor, and {shape} unfolded")
+            terminal.until(lambda: said in terminal.status(), said)
             require(view != "functions" or "[module *truth*]" in terminal.text(), terminal.text())
         if view != "summary":
             terminal.press(HOME + "n" if view == "functions" else "")
@@ -155,10 +156,17 @@ def test_nothing_is_lost(context, view):
             terminal.until(lambda: name_at_cursor(terminal) == ["beta"], "beta")
 
 
-def tree_of(terminal):
-    """What of a tree is unfolded above the row at the cursor."""
-    at = terminal.chosen() or 0
-    return [re.findall(r" [-+] \w+", line) for line in terminal.lines()[:at + 1] if re.search(r" [-+] \w+", line)]
+def all_pressed(terminal):
+    """All keys that were pressed have done what they do."""
+    terminal.press("Z")
+    terminal.shows("this key does nothing")
+    terminal.press(ESCAPE)
+    terminal.until(lambda: "this key" not in terminal.status(), "the last line as ever")
+
+
+def unfolded(terminal):
+    """What of a tree is unfolded: its order is that of numbers, which change."""
+    return sorted(sum((re.findall(r" - \w+", line) for line in terminal.lines()[2:-1]), []))
 
 
 def test_freeze(context):
