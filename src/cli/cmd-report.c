@@ -464,7 +464,7 @@ static int unsuited_view(const struct dw_view_ops *view, struct dw_error *err)
 {
 	if (view->needs == DWELL_MEASURE_BLOCKED)
 		return dw_misuse(err,
-				 "the view %s needs a session with waits: dwell sample --off-cpu "
+				 "the view %s needs a session with waits: dwell sample "
 				 "and dwell instrument record them",
 				 view->name);
 	return dw_misuse(err, "the view %s is for sessions of %s", view->name,
