@@ -135,8 +135,7 @@ static int put_views(const struct live *l, const struct dw_profile *p, struct dw
 		totals.from_ns = filter.from_ns;
 		totals.to_ns = filter.to_ns;
 		put_head(l, p, &totals, out);
-		request.sort =
-			dw_columns_lead(dw_measures_lead(dw_profile_measures(p)), true);
+		request.sort = dw_columns_lead(dw_measures_lead(dw_profile_measures(p)), true);
 		rc = put_view(l, &dw_view_functions, &request, ROWS, out);
 	}
 	dw_out_puts(out, "\n");

@@ -167,7 +167,7 @@ static const struct name runtimes[] = {
 static const char *const service_threads[] = {
 	".NET SynchManag*", ".NET EventPipe",	".NET DebugPipe",   ".NET SigHandler",
 	".NET Signal Han*", ".NET Finalizer",	".NET Server GC",   ".NET BGC",
-	".NET Tiered Com*", ".NET TP Gate",	".NET Timer",	    ".NET Debugger",
+	".NET Tiered Com*", ".NET TP G*",	".NET Timer",	    ".NET Debugger",
 	".NET File Watch*", ".NET Sockets",	"GC Thread#*",	    "G1 *",
 	"VM Thread",	    "VM Periodic *",	"C1 CompilerThre*", "C2 CompilerThre*",
 	"Reference Handl*", "Finalizer",	"Signal Dispatch*", "Service Thread",
