@@ -4,10 +4,12 @@
  * Images of the start take the end of the agent's own range, right below the libraries. What the
  * program opens later comes below all that was reserved at the start, so another range is reserved
  * there last of all, and filled from its lower end: that stays near enough the longest while the
- * program maps more. Beyond that there is room right below a module only if the program has never
- * unmapped anything there: the lowest address that it has unmapped is known, as it calls stand-ins
- * (unmapping.c). Below it nothing but what was always free is free, wherever the C library and the
- * loader, which come back to no hole, have unmapped something of theirs.
+ * program maps more. Some more is reserved below a library for the next ones, as runtimes put 2 GB
+ * between. That, and what is beyond reach of it, lies where the program has never unmapped
+ * anything: its holes are known, as it calls stand-ins (unmapping.c). What else is free was always
+ * so, or the C library or the loader have unmapped something of theirs there, which come back to no
+ * hole. Holes are kept in few words, so their bounds are rough, and those that touch or are too
+ * many are one.
  *
  * Rooms of images that are gone stay reserved, for others. A fork at any moment finds a list that
  * lacks a piece at most.
@@ -29,10 +31,15 @@ enum {
 	ROOM_STEP = 4 << 20, /* between two places that are tried */
 	ROOM_TRIES = 2 * (DWELL_ROOM_REACH / ROOM_STEP),
 	FREE_ROOMS = 64,
+	HOLES = 128,
 	NO_ACCESS = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 };
 
-#define LATER_BYTES ((uint64_t)1 << 30)
+#define LATER_BYTES    ((uint64_t)1 << 30)
+#define AHEAD_BYTES    ((uint64_t)128 << 20)
+#define AHEAD_DISTANCE ((uint64_t)384 << 20) /* below a module */
+#define HOLE_UNIT      ((uint64_t)1 << 16)
+#define GROWTH_NEW     ((uint64_t)1 << 32) /* more than any hole has units */
 
 /* What is tried to find room. */
 struct room {
@@ -50,9 +57,10 @@ static struct {
 	struct piece later;	       /* what is left of the range for modules opened later */
 	struct piece free[FREE_ROOMS]; /* of images that are gone */
 	uint32_t free_n;
-	uint64_t placed;   /* where a search found room last, 0 = not yet */
-	uint64_t unmapped; /* the lowest address that the program has unmapped, atomic */
-} rooms = {.unmapped = UINT64_MAX};
+	uint64_t placed; /* where a search found room last, 0 = not yet */
+	uint64_t
+		holes[HOLES]; /* first unit << 32 | unit behind, 0 = none; atomic, they only grow */
+} rooms;
 
 void dw_rooms_start(void)
 {
@@ -62,20 +70,51 @@ void dw_rooms_start(void)
 	rooms.later.bytes = rooms.later.at ? bytes : 0;
 }
 
-/* Let no room be searched for below @at or above. */
-static void forbid(uint64_t at)
+/* What a hole grows by when [@first, @end) becomes part of it, if they touch; else more than that.
+ * 0 = it is part of it. */
+static uint64_t growth_of(uint64_t hole, uint64_t first, uint64_t end)
 {
-	uint64_t lowest = __atomic_load_n(&rooms.unmapped, __ATOMIC_RELAXED);
+	uint64_t from = hole >> 32, to = (uint32_t)hole;
+	uint64_t all = (end > to ? end : to) - (first < from ? first : from);
 
-	while (at < lowest && !__atomic_compare_exchange_n(&rooms.unmapped, &lowest, at, false,
-							   __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-		;
+	if (!hole)
+		return GROWTH_NEW;
+	return all - (to - from) + (first <= to && from <= end ? 0 : 2 * GROWTH_NEW);
 }
 
-void dw_rooms_unmapped(uint64_t at)
+/* Note [@first, @end) in the hole that it touches, else as a new one, else in the nearest. */
+static void add_hole(uint64_t first, uint64_t end)
 {
-	if (dw_probe.is_started)
-		forbid(at);
+	uint64_t *best, was, made, least;
+
+	do {
+		best = NULL;
+		least = UINT64_MAX;
+		for (uint32_t i = 0; i < HOLES && least; i++) {
+			uint64_t hole = __atomic_load_n(&rooms.holes[i], __ATOMIC_RELAXED);
+			uint64_t growth = growth_of(hole, first, end);
+
+			if (growth >= least)
+				continue;
+			least = growth;
+			best = &rooms.holes[i];
+			was = hole;
+		}
+		if (!least)
+			return;
+		made = first << 32 | end;
+		if (was) {
+			made = was >> 32 < first ? was >> 32 << 32 : first << 32;
+			made |= (uint32_t)was > end ? (uint32_t)was : end;
+		}
+	} while (!__atomic_compare_exchange_n(best, &was, made, false, __ATOMIC_RELAXED,
+					      __ATOMIC_RELAXED));
+}
+
+void dw_rooms_unmapped(uint64_t at, uint64_t bytes)
+{
+	if (dw_probe.is_started && at + bytes > at && at + bytes < HOLE_UNIT << 31)
+		add_hole(at / HOLE_UNIT, (at + bytes + HOLE_UNIT - 1) / HOLE_UNIT);
 }
 
 static bool is_within_reach(const struct room *r, uint64_t at)
@@ -90,8 +129,15 @@ static bool is_within_reach(const struct room *r, uint64_t at)
 /* Whether the program can know of no hole at @at. Before its first instruction it has none. */
 static bool is_virgin(const struct room *r, uint64_t at)
 {
-	return !dw_probe.is_started ||
-	       at + r->bytes <= __atomic_load_n(&rooms.unmapped, __ATOMIC_RELAXED);
+	const uint64_t first = at / HOLE_UNIT, end = (at + r->bytes - 1) / HOLE_UNIT + 1;
+
+	for (uint32_t i = 0; i < HOLES && dw_probe.is_started; i++) {
+		uint64_t hole = __atomic_load_n(&rooms.holes[i], __ATOMIC_RELAXED);
+
+		if (first < (uint32_t)hole && hole >> 32 < end)
+			return false;
+	}
+	return true;
 }
 
 /* Reserve the room at @at, if that is free, near enough and no hole of the program's. */
@@ -193,21 +239,6 @@ static uint64_t find(struct room *r, uint64_t wanted)
 	return wanted;
 }
 
-uint64_t dw_rooms_take(const struct dw_module *m, const struct dw_clone_header *h)
-{
-	struct room r = {m->start, m->start + m->bytes, h->bytes, UINT64_MAX};
-	uint64_t wanted = m->start + (uint64_t)h->distance, at;
-
-	if (h->relocations[DWELL_RELOC_AREA_32].n)
-		r.limit = INT32_MAX;
-	at = take_free(&r);
-	if (!at)
-		at = take_own(&r, h, wanted);
-	if (!at)
-		at = take_piece(&r, &rooms.later);
-	return at ? at : find(&r, wanted);
-}
-
 /* Add what is free at @at to a neighbour of it, or to the list. False: the list is full. */
 static bool keep_free(uint64_t at, uint64_t bytes)
 {
@@ -231,6 +262,48 @@ static bool keep_free(uint64_t at, uint64_t bytes)
 	return true;
 }
 
+/* Whether a piece in reach of @r may serve libraries that the program opens next. */
+static bool has_ahead(const struct room *r)
+{
+	for (uint32_t i = 0; i < rooms.free_n; i++)
+		if (rooms.free[i].bytes >= r->bytes / 2 &&
+		    is_within_reach(
+			    &(struct room){r->module, r->module_end, r->bytes / 2, r->limit},
+			    rooms.free[i].at))
+			return true;
+	return false;
+}
+
+/* Reserve room for the next libraries below one that has been opened: the program may map so much
+ * between that they are beyond reach of all else. */
+static void reserve_ahead(const struct room *opened)
+{
+	struct room r = {opened->module, opened->module_end, AHEAD_BYTES, UINT64_MAX, false};
+	uint64_t at = (r.module - AHEAD_DISTANCE) & -(uint64_t)ROOM_STEP;
+
+	if (dw_probe.is_started && !has_ahead(&r) && dw_memory_share(AHEAD_BYTES) == AHEAD_BYTES &&
+	    reserve(&r, at) && !keep_free(at, AHEAD_BYTES))
+		dw_sys_munmap((void *)at, AHEAD_BYTES);
+}
+
+uint64_t dw_rooms_take(const struct dw_module *m, const struct dw_clone_header *h)
+{
+	struct room r = {m->start, m->start + m->bytes, h->bytes, UINT64_MAX};
+	uint64_t wanted = m->start + (uint64_t)h->distance, at;
+
+	if (h->relocations[DWELL_RELOC_AREA_32].n)
+		r.limit = INT32_MAX;
+	at = take_free(&r);
+	if (!at)
+		at = take_own(&r, h, wanted);
+	if (!at)
+		at = take_piece(&r, &rooms.later);
+	if (!at)
+		at = find(&r, wanted);
+	reserve_ahead(&r);
+	return at;
+}
+
 void dw_rooms_free(uint64_t at, uint64_t bytes)
 {
 	if (dw_agent_is_over() ||
@@ -244,7 +317,7 @@ void dw_rooms_give_back(uint64_t keep)
 {
 	struct piece *p = &rooms.later;
 
-	forbid(0);
+	add_hole(0, UINT32_MAX);
 	while (rooms.free_n) {
 		const struct piece free = rooms.free[rooms.free_n - 1];
 

@@ -1,8 +1,8 @@
 /*
  * Room for clone images, beside their modules.
  *
- * All of it lies in ranges that were reserved before the program's first instruction, or below all
- * that the program has ever unmapped: what the kernel would give wherever it is free may be a hole
+ * All of it lies in ranges that were reserved before the program's first instruction, or where the
+ * program has never unmapped anything: what the kernel would give wherever it is free may be a hole
  * that the program has made and will fill again. A module that has no such room near enough runs
  * unmeasured. Inside dw_agent_enter() but for dw_rooms_unmapped().
  */
@@ -33,6 +33,6 @@ void dw_rooms_free(uint64_t at, uint64_t bytes);
  * in those. */
 void dw_rooms_give_back(uint64_t keep);
 
-/* The program is about to unmap something at @at: what is free from there on may be a hole that it
- * comes back to. [async-signal-safe] [any-thread] */
-void dw_rooms_unmapped(uint64_t at);
+/* The program is about to unmap @bytes at @at: a hole that it may come back to.
+ * [async-signal-safe] [any-thread] */
+void dw_rooms_unmapped(uint64_t at, uint64_t bytes);

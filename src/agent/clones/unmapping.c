@@ -13,7 +13,7 @@ DWELL_STAND_IN int munmap(void *at, size_t bytes)
 {
 	__typeof__(&munmap) real = DW_REAL(munmap);
 
-	dw_rooms_unmapped((uint64_t)at);
+	dw_rooms_unmapped((uint64_t)at, bytes);
 	return real ? real(at, bytes) : -1;
 }
 
@@ -25,7 +25,7 @@ DWELL_STAND_IN void *dw_own_mremap(void *at, size_t old_bytes, size_t bytes, int
 {
 	__typeof__(&dw_own_mremap) real = DW_REAL_AS(__typeof__(&dw_own_mremap), "mremap");
 
-	dw_rooms_unmapped((uint64_t)at);
+	dw_rooms_unmapped((uint64_t)at, old_bytes);
 	return real ? real(at, old_bytes, bytes, flags, to) : MAP_FAILED;
 }
 
@@ -33,6 +33,7 @@ DWELL_STAND_IN int shmdt(const void *at)
 {
 	__typeof__(&shmdt) real = DW_REAL(shmdt);
 
-	dw_rooms_unmapped((uint64_t)at);
+	/* How long it is, is not known here. */
+	dw_rooms_unmapped((uint64_t)at, DWELL_ROOM_REACH);
 	return real ? real(at) : -1;
 }

@@ -40,9 +40,9 @@ struct dw_agent_part {
 	 * @is_private: only private memory is short. Inside dw_agent_enter(). NULL = the part has
 	 * none of its own. */
 	void (*give_back)(uint64_t keep, bool is_private);
-	/* The program is about to unmap something at @at by syscall(). NULL = nothing is to be
+	/* The program is about to unmap @bytes at @at by syscall(). NULL = nothing is to be
 	 * done. */
-	void (*unmaps)(uint64_t at);
+	void (*unmaps)(uint64_t at, uint64_t bytes);
 	/* The calling thread is about to execute a program or, not @is_so, has failed to; a child
 	 * on the process's memory, too. NULL = nothing is to be done. */
 	void (*executes)(bool is_so);

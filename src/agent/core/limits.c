@@ -27,6 +27,9 @@
 
 enum { SHARE = 64 };
 
+/* What shmdt() unmaps at most, as far as anybody here cares. */
+#define SHM_BYTES ((uint64_t)1 << 31)
+
 /* Under one name for what libraries of both sizes of numbers call; the registers are the same. */
 extern int dw_own_setrlimit(int what, const void *to) __asm__("setrlimit");
 extern int dw_own_prlimit(int pid, int what, const void *to, void *old) __asm__("prlimit");
@@ -210,7 +213,7 @@ DWELL_STAND_IN long dw_own_syscall(long number, long a, long b, long c, long d, 
 	else if (number == SYS_prlimit64)
 		change((int)a, (int)b, (const void *)c);
 	else if (is_unmapping(number) && dw_agent_part.unmaps)
-		dw_agent_part.unmaps((uint64_t)a);
+		dw_agent_part.unmaps((uint64_t)a, number == SYS_shmdt ? SHM_BYTES : (uint64_t)b);
 	if (!is_confining(number, a)) {
 		result = real(number, a, b, c, d, e, f);
 		return number == SYS_mlockall && result && unlock((int)a)
