@@ -51,7 +51,7 @@ enum dw_note_kind {
 	S(CPU_KERNEL, ", {0t} in the kernel")                                                                          \
 	S(NOT_SAMPLED, " (not sampled)")                                                                               \
 	S(MOSTLY_WAITING,                                                                                              \
-	  "It used {0%} of one processor: record with --off-cpu to see what it waits for.")                            \
+	  "It used {0%} of one processor: record where threads wait, too, to see the rest.")                           \
 	S(PROGRAMS, "Programs")                                                                                        \
 	S(PROGRAM, "{0s}")                                                                                             \
 	S(OF_PROCESSES, ", {0c process}")                                                                              \

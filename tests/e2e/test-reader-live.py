@@ -19,7 +19,9 @@ SECONDS = "100"  # of a program's processor time: longer than any test looks at 
 
 def record(context, how="sample"):
     """A recording of truth-gcc-O2 that goes on until somebody ends it."""
-    return start_recording(context, how, "-q", "-o", "run.dwell", "--", context.target("truth-gcc-O2"), "plain", SECONDS)
+    alone = ("--no-off-cpu",) if how == "sample" else ()
+    return start_recording(context, how, "-q", *alone, "-o", "run.dwell", "--", context.target("truth-gcc-O2"), "plain",
+                           SECONDS)
 
 
 def live(context, *words, rows=40, columns=200, **options):

@@ -196,8 +196,8 @@ def ticks_by_gdb(context, program):
     with open(context.path("input"), "w") as f:
         f.write(text)
     with open(context.path("input")) as stdin:
-        dwell = context.start(context.dwell, "sample", "-q", "--sampler", "in-process", "-o", "run.dwell", "--",
-                              *words, stdin=stdin, stdout=subprocess.DEVNULL)
+        dwell = context.start(context.dwell, "sample", "-q", "--sampler", "in-process", "--no-off-cpu",
+                              "-o", "run.dwell", "--", *words, stdin=stdin, stdout=subprocess.DEVNULL)
     stop_at_ticks(context, dwell)
     dwell.wait(DEFAULT_SECONDS)
     ticks, places = {}, None
