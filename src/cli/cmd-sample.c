@@ -11,6 +11,7 @@
 #include "base/out.h"
 #include "cli/recording.h"
 #include "collect/perf/events.h"
+#include "model/measure.h"
 #include "record/program.h"
 #include "record/record.h"
 #include "target/proc.h"
@@ -50,7 +51,7 @@ struct cmd_sample {
 	const char *event;
 	uint64_t period;
 	bool all;
-	enum when off_cpu;
+	bool off_cpu, no_off_cpu;
 	bool wait_all;
 	bool quiet;
 };
@@ -114,22 +115,6 @@ static int take_old_sampler(const char *value, void *into, struct dw_error *err)
 	return take_sampler(value, into, err);
 }
 
-static int take_off_cpu(const char *value, void *into, struct dw_error *err)
-{
-	(void)value;
-	(void)err;
-	*(enum when *)into = ALWAYS;
-	return 0;
-}
-
-static int take_no_off_cpu(const char *value, void *into, struct dw_error *err)
-{
-	(void)value;
-	(void)err;
-	*(enum when *)into = NEVER;
-	return 0;
-}
-
 static const enum dw_sample_kernel kernel_when[] = {
 	[AUTO] = DWELL_KERNEL_IF_ALLOWED,
 	[ALWAYS] = DWELL_KERNEL_ALWAYS,
@@ -144,9 +129,9 @@ static const struct dw_option options[] = {
 	 "sample the kernel, too: auto (where allowed), always, never"},
 	{"all", 'a', NULL, dw_option_flag, AT(all),
 	 "all processes, as long as the command runs or until Ctrl-C"},
-	{"off-cpu", 0, NULL, take_off_cpu, AT(off_cpu),
+	{"off-cpu", 0, NULL, dw_option_flag, AT(off_cpu),
 	 "where threads wait: exactly, by the kernel's records of switches"},
-	{"no-off-cpu", 0, NULL, take_no_off_cpu, AT(off_cpu), "not where threads wait"},
+	{"no-off-cpu", 0, NULL, dw_option_flag, AT(no_off_cpu), "not where threads wait"},
 	{"pid", 'p', "PID[,PID]", take_pids, AT(pids), "attach to processes that run already"},
 	{"frequency", 'F', "HZ", dw_option_count, AT(frequency_hz),
 	 "samples per second of CPU time (1000)"},
@@ -222,30 +207,19 @@ static int list_events(void)
 	return dw_out_close(&out) ? DWELL_EXIT_FAILED : DWELL_EXIT_OK;
 }
 
-/* Whether @event, NULL = the usual one, comes by time. */
-static bool is_of_time(const char *event)
-{
-	static const char *const names[] = {"cpu-clock", "task-clock", "cycles"};
-	bool is = !event;
-
-	for (size_t i = 0; !is && i < sizeof names / sizeof *names; i++)
-		is = !strcmp(event, names[i]);
-	return is;
-}
-
-/* What is recorded beside samples: waits unless nobody can want them, for it costs the program
- * next to nothing. */
+/* What is recorded beside samples: unless asked for or not wanted, waits where samples are time,
+ * for that costs the program next to nothing. */
 static dw_measures measures_beside(const struct cmd_sample *c)
 {
-	bool has_waits =
-		c->off_cpu == ALWAYS || (c->off_cpu == AUTO && !c->all && is_of_time(c->event));
+	bool is_time = c->period == NO_PERIOD && (!c->event || dw_event_is_of_time(c->event));
+	bool has_waits = c->off_cpu || (!c->no_off_cpu && !c->all && is_time);
 
 	return (dw_measures)has_waits << DWELL_MEASURE_BLOCKED;
 }
 
 static bool needs_perf(const struct cmd_sample *c)
 {
-	return (c->pids.n && c->off_cpu != ALWAYS) || c->all || c->event || c->kernel == ALWAYS;
+	return (c->pids.n && !c->off_cpu) || c->all || c->event || c->kernel == ALWAYS;
 }
 
 static int check(const struct dw_command *self, const struct cmd_sample *c, bool has_command)
@@ -256,9 +230,11 @@ static int check(const struct dw_command *self, const struct cmd_sample *c, bool
 		return dw_command_wrong(self, "no command to run");
 	if (has_command && c->pids.n)
 		return dw_command_wrong(self, "either a command or --pid");
-	if (c->all && c->off_cpu == ALWAYS)
+	if (c->off_cpu && c->no_off_cpu)
+		return dw_command_wrong(self, "either --off-cpu or --no-off-cpu");
+	if (c->all && c->off_cpu)
 		return dw_command_wrong(self, "--off-cpu needs a command or --pid");
-	if (c->sampler == DWELL_SAMPLER_PROCFS && (!c->pids.n || c->off_cpu != ALWAYS))
+	if (c->sampler == DWELL_SAMPLER_PROCFS && (!c->pids.n || !c->off_cpu))
 		return dw_command_wrong(self, "--sampler procfs needs --pid and --off-cpu");
 	if (c->pids.n && c->dotnet == ALWAYS)
 		return dw_command_wrong(self, "--dotnet works with a command only");
@@ -357,7 +333,7 @@ static int record_by(struct cmd_sample *c, char **command, const struct dw_sampl
 						.period = c->period == NO_PERIOD ? 0 : c->period,
 						.kernel = kernel_when[c->kernel],
 						.beside = measures_beside(c),
-						.exact_waits = c->off_cpu == ALWAYS,
+						.exact_waits = c->off_cpu,
 						.system_wide = c->all,
 						.frequency_hz = (uint32_t)c->frequency_hz,
 						.stack_bytes = (uint32_t)c->stack_bytes,
@@ -389,8 +365,7 @@ static int record(struct cmd_sample *c, char **command)
 	struct dw_record_result none = {0};
 	struct dw_sampler_choice sampler;
 	int rc = dw_sampler_choose(needs_perf(c) ? DWELL_SAMPLER_PERF : c->sampler,
-				   c->pids.n ? NULL : command[0], c->off_cpu == ALWAYS, &sampler,
-				   &err);
+				   c->pids.n ? NULL : command[0], c->off_cpu, &sampler, &err);
 
 	if (!rc && sampler.backend == &dw_backend_in_process) {
 		dw_auto_free char *agent_file = dw_agent_file(SAMPLER);

@@ -16,7 +16,8 @@
 #include <string.h>
 
 enum {
-	GAP = 2,	  /* columns between two cells */
+	GAP = 2,		   /* columns between two cells */
+	LEFT_OUT_WORTH_PART = 100, /* of the work that is shown, for a line about what is not */
 	NAME_PADDED = 60, /* columns that a name is padded to at most when nothing is cut */
 	NAME_MIN = 10,	  /* a name is not made narrower than this, */
 	NAME_FAIR = 16,	  /* nor than this as long as there are numbers that may go */
@@ -321,10 +322,17 @@ static bool has_column(const struct dw_format_job *job, enum dw_column column)
 	return *c == column;
 }
 
-/* Which waits are not in the numbers above. */
+/* Which waits are not in the numbers above, unless they are next to nothing. */
 static void put_left_out(const struct dw_totals *t, struct dw_out *out)
 {
+	uint64_t all = 0;
 	bool any = false;
+
+	for (enum dw_wait_kind kind = 0; kind < DWELL_WAIT_KINDS; kind++)
+		if (dw_wait_kinds_have(t->waits_left_out, kind))
+			all += t->waits[kind].ns;
+	if (all <= t->all[DWELL_MEASURE_WORK] / LEFT_OUT_WORTH_PART)
+		return;
 
 	for (enum dw_wait_kind kind = 0; kind < DWELL_WAIT_KINDS; kind++) {
 		const uint64_t ns = t->waits[kind].ns;

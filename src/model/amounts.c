@@ -54,20 +54,23 @@ dw_measures dw_profile_measures(const struct dw_profile *p)
 	}
 }
 
-double dw_sample_ns(const struct dw_profile *p)
+bool dw_event_is_of_time(const char *event)
 {
 	static const char *const of_time[] = {"cpu-clock", "task-clock", "cpu-ticks", "cycles"};
+	size_t n = strcspn(event, ":"); /* perf's events may have modifiers: "cycles:u" */
+	bool is = false;
+
+	for (size_t i = 0; i < sizeof of_time / sizeof *of_time; i++)
+		is |= strlen(of_time[i]) == n && !strncmp(event, of_time[i], n);
+	return is;
+}
+
+double dw_sample_ns(const struct dw_profile *p)
+{
 	const char *event = dw_facts_get_text(&p->facts, "event");
 	int64_t hz = dw_facts_get(&p->facts, "frequency_hz", 0);
 
-	for (size_t i = 0; hz > 0 && event && i < sizeof of_time / sizeof *of_time; i++) {
-		size_t n = strlen(of_time[i]);
-
-		/* perf's events may have modifiers: "cycles:u". */
-		if (!strncmp(event, of_time[i], n) && (!event[n] || event[n] == ':'))
-			return 1e9 / (double)hz;
-	}
-	return 0;
+	return hz > 0 && event && dw_event_is_of_time(event) ? 1e9 / (double)hz : 0;
 }
 
 int dw_profile_measures_add(struct dw_profile *p, enum dw_measure measure)

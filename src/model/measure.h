@@ -79,6 +79,10 @@ dw_measures dw_profile_measures(const struct dw_profile *p);
 /* Note that @p is recorded with @measure beside samples: who measures it tells. 0 or -ENOMEM. */
 int dw_profile_measures_add(struct dw_profile *p, enum dw_measure measure);
 
+/* Whether samples of @event, as perf calls it, are taken by time, so that a rate makes them time.
+ */
+bool dw_event_is_of_time(const char *event);
+
 /* How much time a sample of @p stands for. 0 = it is not one of time. */
 double dw_sample_ns(const struct dw_profile *p);
 

@@ -14,10 +14,10 @@ static uint64_t least_of(uint64_t all, double pct)
 /* A wait is as much work as it is long, however few waits there are. */
 static void add(struct dw_worth *w, const struct dw_totals *t, enum dw_measure measure, double pct)
 {
-	enum dw_measure of = measure == DWELL_MEASURE_BLOCKED ? dw_totals_order(t) : measure;
+	enum dw_measure of = measure == DWELL_MEASURE_BLOCKED && t->amounts.sample_ns
+				     ? DWELL_MEASURE_WORK
+				     : measure;
 
-	if (of == DWELL_MEASURE_SAMPLES)
-		of = measure;
 	w->v[w->n].measure = measure;
 	w->v[w->n++].least = least_of(t->all[of], pct);
 }

@@ -10,6 +10,7 @@
 enum {
 	AHEAD = 8,
 	WAITS_WORTH_PART = 1000, /* of work, for columns of their own */
+	ORDER_WORTH_PART = 100,	 /* of elapsed time, to make another order */
 };
 
 const struct dw_view_ops *const dw_views[] = {
@@ -80,11 +81,12 @@ enum dw_column dw_view_sort(const struct dw_view_ops *ops, const struct dw_profi
 	return ops->sort == DWELL_COLUMN_LEAD_INCLUSIVE ? dw_columns_lead(lead, false) : ops->sort;
 }
 
-/* Whether waits that do not count were found, and are told apart from elapsed time. */
+/* Whether waits that do not count were found, and make a difference to elapsed time. */
 static bool has_work_of_calls(const struct dw_totals *t)
 {
 	return t->main == DWELL_MEASURE_ELAPSED && dw_totals_has(t, DWELL_MEASURE_WORK) &&
-	       t->all[DWELL_MEASURE_WORK] < t->all[DWELL_MEASURE_ELAPSED];
+	       t->all[DWELL_MEASURE_ELAPSED] - t->all[DWELL_MEASURE_WORK] >
+		       t->all[DWELL_MEASURE_ELAPSED] / ORDER_WORTH_PART;
 }
 
 enum dw_column dw_view_sorted_by(const struct dw_view *v)

@@ -8,7 +8,7 @@ import os
 import sqlite3
 import subprocess
 
-from harness import DEFAULT_SECONDS, cases, expect, require, rows_of
+from harness import DEFAULT_SECONDS, cases, expect, needs, require, rows_of
 
 LONG = {"wait_asleep", "wait_for_lock", "wait_for_pipe", "wait_for_child"}
 SHARE, SLACK_MS = 0.05, 12  # of two looks, when others use the machine
@@ -263,6 +263,21 @@ def test_recover(context):
     done = context.run(context.dwell, "recover", partial)
     expect(done.returncode, 0, f"status of dwell recover: {done.stderr}")
     require(blocked_ms(context.report("functions"), "wait_asleep") > 900, "what was told is kept")
+
+
+def test_both_wishes(context):
+    done = context.run(context.dwell, "sample", "--off-cpu", "--no-off-cpu", "--", "true")
+    require(done.returncode and "either --off-cpu or --no-off-cpu" in done.stderr, done.stderr)
+
+
+@needs("perf events")
+@cases("-e page-faults", "-e cpu-clock -c 1000000", "-e task-clock")
+def test_events(context, event):
+    """Waits stand beside samples of time, and beside others only if somebody asks for them."""
+    context.sample(*event.split(), "--", context.target("waits-O2"), "sleep,spin")
+    facts = context.report("functions")["session"]
+    require(facts["samples_kept"] > 0, "samples")
+    expect(facts.get("off_cpu"), "times" if event == "-e task-clock" else None, "waits")
 
 
 def test_without_waits(context):

@@ -1,5 +1,6 @@
 """dwell live on a terminal: the reader, on a recording that goes on. What it shows changes by itself, nothing that somebody
 has chosen is lost by that, and in the end it is what reports say."""
+import contextlib
 import fcntl
 import glob
 import os
@@ -19,9 +20,7 @@ SECONDS = "100"  # of a program's processor time: longer than any test looks at 
 
 def record(context, how="sample"):
     """A recording of truth-gcc-O2 that goes on until somebody ends it."""
-    alone = ("--no-off-cpu",) if how == "sample" else ()
-    return start_recording(context, how, "-q", *alone, "-o", "run.dwell", "--", context.target("truth-gcc-O2"), "plain",
-                           SECONDS)
+    return start_recording(context, how, "-q", "-o", "run.dwell", "--", context.target("truth-gcc-O2"), "plain", SECONDS)
 
 
 def live(context, *words, rows=40, columns=200, **options):
@@ -78,7 +77,7 @@ def test_runs_and_ends(context, name):
         terminal.until(lambda: re.match(r"1 of", terminal.status()), "lines")
         # Statements of one line are one row, but for machines, which tell them apart.
         lines = {(row["function_name"], row["source_file"], row["source_line_begin"])
-                 for row in report_of(context, terminal) if row["inclusive_samples"]}
+                 for row in report_of(context, terminal) if row["inclusive_work_time"]}
         expect(len(shown_rows(terminal, "samples")), len(lines), "lines")
         terminal.press("q")
         expect(terminal.end(), 0, "status")
@@ -113,6 +112,18 @@ def test_calls(context):
         expect_rows(terminal, rows, "time", "everything")
 
 
+@contextlib.contextmanager
+def functions(context):
+    """A recording, and its functions on the screen, which have changed."""
+    recorder = record(context)
+    with live(context, "run.dwell") as terminal:
+        terminal.shows("1 summary")
+        terminal.press("2")
+        terminal.shows("alpha")
+        changes(terminal)
+        yield recorder, terminal
+
+
 @cases("functions", "calltree", "callers", "summary")
 def test_nothing_is_lost(context, view):
     """Where somebody is, what he has unfolded, chosen, ordered and searched: all of it is there after the next look, and
@@ -127,7 +138,7 @@ def test_nothing_is_lost(context, view):
         elif view == "calltree":
             # Another child than the heaviest one, and the tree below it.
             terminal.press("3r/beta" + ENTER + "+")
-            said = "by Inclusive Samples, reversed"
+            said = "by Inclusive Work Time, reversed"
         elif view == "callers":
             terminal.press("2/beta" + ENTER + ENTER)
             said = "by"
@@ -176,12 +187,7 @@ def unfolded(terminal):
 
 def test_freeze(context):
     """A key stops what is new; everything works on what is there, and the key goes on."""
-    recorder = record(context)
-    with live(context, "run.dwell") as terminal:
-        terminal.shows("1 summary")
-        terminal.press("2")
-        terminal.shows("alpha")
-        changes(terminal)
+    with functions(context) as (recorder, terminal):
         terminal.press("P")
         terminal.shows("stopped at")
         before = count(terminal)
@@ -246,12 +252,7 @@ def test_window(context):
 @cases("target", "recorder")
 def test_killed(context, what):
     """The end of a target is that of the recording; what a killed recorder leaves is told, and read on when it is finished."""
-    recorder = record(context)
-    with live(context, "run.dwell") as terminal:
-        terminal.shows("1 summary")
-        terminal.press("2")
-        terminal.shows("alpha")
-        changes(terminal)
+    with functions(context) as (recorder, terminal):
         before = count(terminal)
         target = children(recorder.pid)[0]
         os.kill(target if what == "target" else recorder.pid, signal.SIGKILL)
@@ -272,12 +273,7 @@ def test_killed(context, what):
 
 def test_removed(context):
     """A session that somebody removes is told once, and what was read of it stays."""
-    recorder = record(context)
-    with live(context, "run.dwell") as terminal:
-        terminal.shows("1 summary")
-        terminal.press("2")
-        terminal.shows("alpha")
-        changes(terminal)
+    with functions(context) as (recorder, terminal):
         os.rename(context.path("run.dwell.partial"), context.path("elsewhere"))
         terminal.until(lambda: "run.dwell" in terminal.status(), "what is wrong")
         terminal.shows("  not to be read any more, ")
