@@ -76,7 +76,8 @@ def test_runs_and_ends(context, name):
         terminal.press("5")
         terminal.until(lambda: re.match(r"1 of", terminal.status()), "lines")
         # Statements of one line are one row, but for machines, which tell them apart.
-        lines = {(row["function_name"], row["source_file"], row["source_line_begin"])
+        lines = {tuple(row[key] for key in ("module_path", "function_name", "function_address", "source_file",
+                                         "source_line_begin"))
                  for row in report_of(context, terminal) if row["inclusive_work_time"]}
         expect(len(shown_rows(terminal, "samples")), len(lines), "lines")
         terminal.press("q")
