@@ -40,7 +40,7 @@ struct report_options {
 	struct dw_option_list source_dirs;
 	uint64_t top;
 	double trim_pct; /* TRIM_DEFAULT = what suits the format */
-	bool hot_path, fold, no_fold, intel, source;
+	bool hot_path, fold, no_fold, intel, source, details;
 };
 
 /* What the words come to. */
@@ -76,6 +76,8 @@ static const struct dw_option table[] = {
 	DW_MY_CODE_OPTIONS(FIELD(my_code)),
 	{"intervals", 0, "RULE", dw_option_text, FIELD(intervals),
 	 "instrumentation: what ends an interval: event (default) or probe"},
+	{"details", 0, NULL, dw_option_flag, FIELD(details),
+	 "summary: also slowest calls, and how far to trust the numbers"},
 	{"root", 0, "FUNCTION", dw_option_text, FIELD(root), "calltree: start at this function"},
 	{"order", 0, "ORDER", dw_option_text, FIELD(order),
 	 "calltree of calls: siblings by time (default) or first-call"},
@@ -314,6 +316,7 @@ static int write_view(struct report *r, const struct dw_view *v, struct dw_error
 		.chosen = r->options->columns,
 		.rows = r->options->top,
 		.path = r->path,
+		.details = r->options->details,
 	};
 	struct dw_terminal terminal;
 	struct dw_out out;

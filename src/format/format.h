@@ -25,6 +25,7 @@ struct dw_format_job {
 	const char *path;	       /* of the session, for the words of a summary */
 	size_t width;		       /* table: columns of the terminal; 0 = as wide as it gets */
 	bool colour;		       /* table */
+	bool details;		       /* of a summary, too */
 };
 
 struct dw_format_ops {

@@ -17,14 +17,17 @@ enum {
 	INDENT = 2,	    /* of a sentence, */
 	INDENT_MORE = 4,    /* and of what it has no room for in its line */
 	INDENT_MAX = 24,
+	NEXT_INDENT = 6, /* of a command, behind "Next: " */
 	BAR_COLUMNS = 10,
 };
 
 struct printer {
 	const struct dw_format_job *job;
 	struct dw_out *out;
-	size_t width, bar;  /* columns of a line, of a full bar */
-	struct dw_out says; /* what stands in the line of the note at hand */
+	size_t width, bar;	  /* columns of a line, of a full bar */
+	enum dw_note_kind before; /* the note that was told last */
+	bool is_headless;	  /* the heading of what comes next was not told */
+	struct dw_out says;	  /* what stands in the line of the note at hand */
 	struct dw_buf scratch[2];
 };
 
@@ -102,40 +105,62 @@ static void put_path_row(struct printer *p, const struct dw_note *note)
 
 	for (unsigned i = 0; i < note->shares; i++)
 		dw_out_printf(p->out, "  %6.2f %%", note->share[i]);
-	dw_out_printf(p->out, "%*s ", (int)indent, "");
-	put_name(p, note, 10 * note->shares + 2 + indent);
+	dw_out_printf(p->out, "%*s %s", (int)indent, "", note->n[1] ? "… " : "");
+	put_name(p, note, 10 * note->shares + 4 + indent);
 	dw_out_puts(p->out, "\n");
+}
+
+/* Whether a blank line stands before @note. */
+static bool is_section(const struct printer *p, const struct dw_note *note)
+{
+	switch (note->kind) {
+	case DWELL_NOTE_HEADING:
+		/* The answer stands right below what was recorded. */
+		return note->says != DWELL_SAYS_TIME;
+	case DWELL_NOTE_APART:
+		return p->before != DWELL_NOTE_SAYS && p->before != DWELL_NOTE_APART;
+	case DWELL_NOTE_NEXT:
+		return p->job->path;
+	default:
+		/* Its heading is a detail. */
+		return note->kind == DWELL_NOTE_SAYS && p->is_headless;
+	}
 }
 
 static void put_line(struct printer *p, const struct dw_note *note)
 {
 	const char *path = p->job->path, *says = dw_buf_str(&p->says.buf);
 
+	dw_out_puts(p->out, is_section(p, note) ? "\n" : "");
 	switch (note->kind) {
 	case DWELL_NOTE_TITLE:
 		return put_bold(p, note->name[0] ? note->name[0] : path ? path : "", p->width);
 	case DWELL_NOTE_HEADING:
-		dw_out_puts(p->out, "\n");
 		return put_bold(p, says, p->job->width ? p->width : SIZE_MAX);
 	case DWELL_NOTE_SHARE:
 		put_share(p, note);
 		return put_sentence(p, says, SHARE_COLUMNS + p->bar, SHARE_COLUMNS + p->bar);
 	case DWELL_NOTE_PATH:
 		return put_path_row(p, note);
-	case DWELL_NOTE_GAP:
-		return dw_out_printf(p->out, "  %*s%s\n",
-				     (int)(10 * note->shares - 1 + note->n[0] * 2), "", says);
 	case DWELL_NOTE_RANKED:
 		return put_ranked(p, note);
 	case DWELL_NOTE_SLOWEST:
 		return put_slowest(p, note);
 	case DWELL_NOTE_NEXT:
-		dw_out_puts(p->out, path ? "\n" : "");
 		return path ? put_sentence(p, says, 0, INDENT_MORE) : (void)0;
 	default:
-		dw_out_puts(p->out, note->kind == DWELL_NOTE_APART ? "\n  " : "  ");
+		dw_out_puts(p->out, "  ");
 		put_sentence(p, says, INDENT, INDENT_MORE);
 	}
+}
+
+/* Whether @note is told, so far as is asked for. */
+static bool is_told(const struct printer *p, const struct dw_note *note)
+{
+	if (note->says == DWELL_SAYS_OR_DETAILS)
+		return !p->job->details;
+	return note->says == DWELL_SAYS_NO_DETAILS ? p->job->details
+						   : p->job->details || !note->is_detail;
 }
 
 static bool has_row(const struct dw_note *note)
@@ -159,11 +184,18 @@ void dw_summary_write(const struct dw_format_job *job, struct dw_out *out,
 		for (next = i; next == i ||
 			       (next < notes.rows.n && notes.rows.v[next].kind == DWELL_NOTE_MORE);
 		     next++)
-			dw_format_note(job, &notes.rows.v[next], dw_text_put, &p.says);
+			if (is_told(&p, &notes.rows.v[next]))
+				dw_format_note(job, &notes.rows.v[next], dw_text_put, &p.says);
+		if (!is_told(&p, &notes.rows.v[i])) {
+			p.is_headless |= notes.rows.v[i].kind == DWELL_NOTE_HEADING;
+			continue;
+		}
 		if (marks && has_row(&notes.rows.v[i]))
 			rc = dw_vec_push(&marks->rows, (struct dw_summary_mark){
 							       out->buf.len, notes.rows.v[i].row});
 		put_line(&p, &notes.rows.v[i]);
+		p.before = notes.rows.v[i].kind;
+		p.is_headless = false;
 	}
 	if (rc)
 		out->failed = rc;

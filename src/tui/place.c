@@ -293,7 +293,7 @@ static size_t marked(const struct dw_place *p)
 
 int dw_place_write_lines(struct dw_place *p, size_t width)
 {
-	const struct dw_format_job job = {.view = &p->view, .width = width};
+	const struct dw_format_job job = {.view = &p->view, .width = width, .details = true};
 	size_t mark = marked(p);
 	struct dw_out out;
 	int rc;

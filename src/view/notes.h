@@ -20,308 +20,303 @@ enum dw_note_kind {
 	DWELL_NOTE_HEADING, /* begins a section */
 	DWELL_NOTE_SAYS,    /* a sentence in a line of its own */
 	DWELL_NOTE_MORE,    /* goes on where the last one ends, whatever kind that is */
-	DWELL_NOTE_APART,   /* a sentence that begins a section without a heading */
-	DWELL_NOTE_SHARE,   /* a sentence about a share of everything */
-	DWELL_NOTE_PATH,    /* row of the hot path, n[0] levels deep */
-	DWELL_NOTE_GAP,	    /* likewise, in place of rows that are left out */
+	DWELL_NOTE_APART, /* a sentence that begins a section without a heading, or goes on with one
+			   */
+	DWELL_NOTE_SHARE, /* a sentence about a share of everything */
+	DWELL_NOTE_PATH,  /* row of the hot path, n[0] levels deep, n[1] = callers are left out */
 	DWELL_NOTE_RANKED,  /* row with its share, and a sentence behind it, if there is one */
 	DWELL_NOTE_SLOWEST, /* row with a single call that took n[0] ns, and a sentence */
 	DWELL_NOTE_NEXT,    /* a command to type next */
 };
 
 /* S(name, text), and F(name, fact, text) of a fact that is n[0]: these are told in this order. */
-#define DWELL_SENTENCES(S, F)                                                                                          \
-	S(NONE, "")                                                                                                    \
-	/* What a filter has chosen of it. */                                                                          \
-	S(ONLY, "Only {0s}")                                                                                           \
-	S(AND, ", ")                                                                                                   \
-	S(FROM_TO, "from {0t} to {1t}")                                                                                \
-	S(FROM, "from {0t} on")                                                                                        \
-	S(TO, "up to {0t}")                                                                                            \
-	/* What was recorded. */                                                                                       \
-	S(DURATION, "{0t}, ")                                                                                          \
-	S(SAMPLES, "{0c sample}")                                                                                      \
-	S(OF_EVENT, " of {0s}")                                                                                        \
-	S(ONE_EACH, ", one each {0n}")                                                                                 \
-	S(FREQUENCY, " at {0n} Hz")                                                                                    \
-	S(CALLS, "{0c call} of {1c function}")                                                                         \
-	S(OBJECTS, "{0c object} of {1c type}, {2b}")                                                                   \
-	S(TASKS, ", {0c thread} in {1c process}")                                                                      \
-	S(CPU, "CPU time: {0t} in the program")                                                                        \
-	S(CPU_KERNEL, ", {0t} in the kernel")                                                                          \
-	S(NOT_SAMPLED, " (not sampled)")                                                                               \
-	S(MOSTLY_WAITING,                                                                                              \
-	  "It used {0%} of one processor: record where threads wait, too, to see the rest.")                           \
-	S(PROGRAMS, "Programs")                                                                                        \
-	S(PROGRAM, "{0s}")                                                                                             \
-	S(OF_PROCESSES, ", {0c process}")                                                                              \
-	S(WAITS, "Waiting, all threads together")                                                                      \
-	/* What for, in the order of enum dw_wait_kind. */                                                             \
-	S(WAITS_OTHER, "{0t} otherwise")                                                                               \
-	S(WAITS_LOCK, "{0t} for locks")                                                                                \
-	S(WAITS_CONDITION, "{0t} for other threads")                                                                   \
-	S(WAITS_DISK, "{0t} for files and disks")                                                                      \
-	S(WAITS_SOCKET, "{0t} for sockets")                                                                            \
-	S(WAITS_PIPE, "{0t} for pipes")                                                                                \
-	S(WAITS_SLEEP, "{0t} asleep")                                                                                  \
-	S(WAITS_TIMER, "{0t} for timers")                                                                              \
-	S(WAITS_COLLECTION, "{0t} for garbage collections")                                                            \
-	S(WAITS_IO, "{0t} for input and output")                                                                       \
-	S(WAITS_IDLE, "{0t} idle, with nothing to do")                                                                 \
-	S(WAITS_CHILD, "{0t} for processes or threads to end")                                                         \
-	S(WAITS_READY, "{0t} for a processor")                                                                         \
-	S(WAITS_MOST, ", most in {0f}")                                                                                \
-	S(WAITS_MORE, "{0t} for other things (dwell report {0@} waits)")                                               \
-	S(WAITS_LEFT_OUT, " *")                                                                                        \
-	S(WAITS_LEFT_OUT_MEANS, "* in no number below (dwell report {0@} --waits=all has it)")                         \
-	S(CHOSEN_FOR_ONE,                                                                                              \
-	  "{0l} has little code of its own: measured with {1l} (--module chooses otherwise).")                         \
-	S(CHOSEN_FOR_MORE,                                                                                             \
-	  "{0l} have little code of their own: measured with {1l} (--module chooses otherwise).")                      \
-	S(SYSTEM_FOLDED, "Code of the system is part of what called it (--all-code shows it).")                        \
-	/* How far samples can be trusted. */                                                                          \
-	S(NO_SAMPLE, "No sample was taken")                                                                            \
-	S(NO_EVENT, "No sample was taken: the program had no {0s}.")                                                   \
-	S(FEW_SAMPLES, "Only {0c sample}: too few to trust the percentages")                                           \
-	S(FEW_EVENTS, "Only {0c sample}, one for each of the program's {0s}: there were no more.")                     \
-	S(MORE_OF_THEM, "; run longer or with a lower --period.")                                                      \
-	S(RUN_LONGER, "; run longer.")                                                                                 \
-	S(RUN_LONGER_OR_FASTER, "; run longer or with a higher -F.")                                                   \
-	S(IN_PROCESS, "Sampled in-process, at the kernel's ticks: {0s}")                                               \
-	S(PROCFS, "Waits alone, read from /proc: {0s}")                                                                \
-	F(THREADS_UNSAMPLED, "threads_unsampled",                                                                      \
-	  "{0c thread} not sampled: they began in a way that gives no timer.")                                         \
-	F(CHILDREN_UNSAMPLED, "children_unsampled",                                                                    \
-	  "{0c child program} not sampled: static, of another C library, or with other rights.")                       \
-	F(ALONE_SIGNAL, "left_alone_signal",                                                                           \
-	  "{0c program} left alone: it uses the sampler's signal itself.")                                             \
-	F(ALONE_FILTER, "left_alone_filter",                                                                           \
-	  "{0c program} left alone: it forbade itself system calls.")                                                  \
-	F(ALONE_TRACED, "left_alone_traced", "{0c program} left alone: it asked to be traced.")                        \
-	F(ALONE_TIMER, "left_alone_timer",                                                                             \
-	  "{0c program} not sampled: the kernel refused its timer.")                                                   \
-	F(WAITS_CUT, "waits_stacks_cut", "{0c stack of a wait} cut: outer callers are missing.")                       \
-	S(WAITS_WITHOUT_STACKS,                                                                                        \
-	  "Waits have no stacks: we may not read the processes' memory (another user's, or "                           \
-	  "kernel.yama.ptrace_scope).")                                                                                \
-	S(SHORT_PROCESSES,                                                                                             \
-	  "Processes of less than {0t} of CPU time are mostly missing; a higher -F shows them.")                       \
-	S(BETWEEN_TICKS,                                                                                               \
-	  "The kernel's ticks found the program for {0%} of its CPU time: it gave way to others between them.")        \
-	F(SAMPLES_LOST, "samples_lost",                                                                                \
-	  "{0c sample} lost (buffers were full): shares may lean towards quiet times.")                                \
-	F(RECORDS_LOST, "records_lost",                                                                                \
-	  "{0c event record} lost: some processes, threads, modules or waits may be missing.")                         \
-	F(THROTTLED, "throttled",                                                                                      \
-	  "{0c time} slowed down by the kernel: fewer samples there; a lower -F avoids it.")                           \
-	S(STACKS_CUT,                                                                                                  \
-	  "{0c stack} cut: outer callers are missing, the functions themselves are right.")                            \
-	S(NAMELESS,                                                                                                    \
-	  "{0c sample} in JIT code, without names: man dwell-sample tells how to have them.")                          \
-	F(DISCARDED_32BIT, "samples_discarded_32bit",                                                                  \
-	  "{0c sample} discarded: of 32-bit code, which is not unwound.")                                              \
-	S(DISCARDED, "{0c sample} discarded: the program was not running then.")                                       \
-	/* The hot path, and functions. */                                                                             \
-	S(PATH, "Hot path")                                                                                            \
-	S(PATH_OF_TIME, "Hot path: 100 % is {0t} of processor time")                                                   \
-	S(PATH_OF_WORK, "Hot path: 100 % is {0t} of processor time and waits")                                         \
-	S(PATH_OF_CALLS, "Hot path: time with callees, and of its own; 100 % is {0t}")                                 \
-	S(PATH_OF_OBJECTS, "Hot path: bytes with callees, and of its own")                                             \
-	S(GAP, "... {1d} more ...")                                                                                    \
-	S(WORKING, "Functions doing most of the work themselves")                                                      \
-	S(WORKING_OR_WAITING,                                                                                          \
-	  "Functions doing most of the work themselves (█ processor, ▒ waits)")                                        \
-	S(WAITING, "Functions waiting longest themselves")                                                             \
-	S(CALLED, "Functions with most individual work (█ the program, ▒ the operating system)")                       \
-	S(PROCESSES, "{0c process}")                                                                                   \
-	/* Where a function begins. */                                                                                 \
-	S(AT_LINE, "{0s}:{1d}")                                                                                        \
-	S(AND_PROCESSES, ", {0c process}")                                                                             \
-	S(TIMES_CALLED, "{0c call}")                                                                                   \
-	S(IN_PROCESSES, " in {0c process}")                                                                            \
-	S(MEASURED, ", {0c measured one}")                                                                             \
-	S(TAKING, ", {0t}")                                                                                            \
-	S(TAKING_AT_MOST, ", at most {0t}")                                                                            \
-	S(EACH, " each")                                                                                               \
-	/* Whose the time of all threads was. */                                                                       \
-	S(TIME, "Where the time of all threads went")                                                                  \
-	S(IN_PROGRAM, "{0t} in the program")                                                                           \
-	S(IN_PROGRAM_AT_MOST, "{0t} in the program, at most")                                                          \
-	S(OFF_PROCESSOR, "{0t} off the processor")                                                                     \
-	S(SWITCHES, ": {0c switch}")                                                                                   \
-	S(BLOCKING_CALLS, ": {0c blocking call}")                                                                      \
-	S(SWITCHES_AND_CALLS, ": {0c switch}, {1c blocking call}")                                                     \
-	S(IN_SYSTEM_CALLS, "{0t} in system calls")                                                                     \
-	S(IO_CALLS, ": {0c I/O call}")                                                                                 \
-	S(AROUND_SWITCHES, "{0t} around switches")                                                                     \
-	S(IN_PROBES, "{0t} in probes, in no time below")                                                               \
-	/* Of all files. */                                                                                            \
-	S(READ_AND_WRITTEN, "Files: {0b} read in {1c call}, {2b} written in {3c call}")                                \
-	S(OF_FILES, ", of {0c file}")                                                                                  \
-	S(SEE_FILES, " (view file-io)")                                                                                \
-	/* Single calls that took long, by the largest part of their time. */                                          \
-	S(SLOWEST, "Their slowest calls")                                                                              \
-	S(SLOW_OWN, "at {1t}: its own work took {2t}")                                                                 \
-	S(SLOW_CALLEES, "at {1t}: callees worked {2t}")                                                                \
-	S(SLOW_IO, "at {1t}: I/O took {2t}")                                                                           \
-	S(SLOW_BLOCKING, "at {1t}: blocked {2t}")                                                                      \
-	S(SLOW_SWITCHED, "at {1t}: switched away {2t}")                                                                \
-	S(SLOW_CALLEE_BLOCKED, "at {1t}: {0f} blocked {2t}")                                                           \
-	S(SLOW_CALLEE_TOOK, "at {1t}: {0f} took {2t}")                                                                 \
-	/* How far times of calls can be trusted. */                                                                   \
-	S(NO_CALL, "No call was seen.")                                                                                \
-	S(NO_PROBES,                                                                                                   \
-	  "No function had probes: see what --include, --exclude and --module choose by --list-functions.")            \
-	S(TRUST, "How far to trust this")                                                                              \
-	S(SWITCHES_UNSEEN, "OS events: context switches could not be seen")                                            \
-	S(SWITCHES_BY, "OS events: context switches by {0s}")                                                          \
-	S(UNSEEN_IN_ONE, " but in {0s} ({0d}), whose application times are upper bounds")                              \
-	S(UNSEEN_IN_MORE, " but in {0c process}, whose application times are upper bounds")                            \
-	S(SYSTEM_CALLS_SEEN, ", system calls by probes in the C library.")                                             \
-	S(SYSTEM_CALLS_UNSEEN, "; system calls could not be seen.")                                                    \
-	S(COSTS_OF_LOOPS,                                                                                              \
-	  "Cost of probes: as measured in loops, which is less than in most programs; there were no samples of "       \
-	  "it.")                                                                                                       \
-	S(COSTS_LEFT, "Cost of probes: {0t} could not be taken off, as calls took less.")                              \
-	S(RESIDUAL, "Not explained: {0t}")                                                                             \
-	S(OF_CPU_TIME, ", {1%} of the CPU time")                                                                       \
-	S(TOO_MUCH, " too much in the rows above.")                                                                    \
-	S(IN_NO_ROW, " in no row.")                                                                                    \
-	S(AGENTS_START, "Starting the agents took {0t}, which is in no row.")                                          \
-	S(MEMORY_WAITS,                                                                                                \
-	  "Where code waits for memory, probes shift shares: some waits get longer, others hide.\n"                    \
-	  "  dwell sample is the judge there.")                                                                        \
-	S(EXTERNAL,                                                                                                    \
-	  "{0%} of the program's time was in {0q}, of which only calls from outside have probes (--module {0q}{1o}).") \
-	F(FUNCTIONS_SHORT, "functions_short",                                                                          \
-	  "{0c short function} without probes: a part of their callers (--all-functions).")                            \
-	F(DISABLED, "functions_switched_off",                                                                          \
-	  "{0c function} switched off: calls cost more than they measured; their time is their callers'.")             \
-	F(ONLY_COUNTED, "calls_only_counted",                                                                          \
-	  "{0c call} of what is switched off were counted, without time and caller.")                                  \
-	F(DISABLED_BEFORE, "functions_switched_off_before",                                                            \
-	  "{0c function} of these never measured: an earlier run has found out (--forget).")                           \
-	F(DISABLED_IN_PART, "callees_switched_off_in_part",                                                            \
-	  "{0c callee} switched off for some callers, likewise.")                                                      \
-	F(FUNCTIONS_ALONE, "functions_left_alone",                                                                     \
-	  "{0c function} left alone: clones were not safe (--list-functions).")                                        \
-	F(STATEMENTS_ALONE, "statements_left_alone",                                                                   \
-	  "{0c statement} without a probe: their time is the one's before.")                                           \
-	F(MODULES_WITHOUT_LINES, "modules_without_lines",                                                              \
-	  "{0c module} had no debug information: no times of lines, only of functions.")                               \
-	F(MODULES_WITHOUT_PROBES, "modules_not_instrumented",                                                          \
-	  "{0c module} chosen, but not instrumented.")                                                                 \
-	F(PROCESSES_WITHOUT_PROBES, "processes_not_instrumented",                                                      \
-	  "{0c process} not instrumented: the time is missing.")                                                       \
-	F(PROCESSES_LEFT_OUT, "processes_left_out",                                                                    \
-	  "{0c process} left out: they began when the call trees were too large already.")                             \
-	F(DOTNET_RUNTIMES, "runtimes",                                                                                 \
-	  "{0c .NET runtime} ran whose methods are not measured yet: dwell sample shows their shares.")                \
-	F(JAVA_RUNTIMES, "java_runtimes",                                                                              \
-	  "{0c Java runtime} ran whose methods are not measured: dwell sample shows their shares.")                    \
-	F(THREADS_DROPPED, "threads_dropped", "{0c thread} ran unmeasured: the time is missing.")                      \
-	F(THREADS_FILTERED, "threads_filtered",                                                                        \
-	  "{0c thread} of these began under a system-call filter: agents make no calls there.")                        \
-	F(CALLS_TRUNCATED, "calls_truncated",                                                                          \
-	  "{0c call} beyond the memory for paths: counted exactly, but trees estimate their paths.")                   \
-	F(CALLS_WITHOUT_CALLER, "calls_without_caller",                                                                \
-	  "{0c call} of these only counted for their functions: no memory for more callers (--memory).")               \
-	F(PATH_SAMPLES, "paths_drawn", "{0c path sample} tell the shares of these paths.")                             \
-	F(PATHS_MISSING, "paths_not_drawn",                                                                            \
-	  "{0c path sample} told nothing: there was no memory for their paths.")                                       \
-	F(WITHOUT_EXTREMES, "callees_without_extremes",                                                                \
-	  "{0c callee} without shortest, longest and slowest calls in a thread: no memory (--memory).")                \
-	F(FILE_IO_LOST, "file_io_calls_lost",                                                                          \
-	  "{0c call} that read or wrote without a file: no memory.")                                                   \
-	F(EVENTS_DROPPED, "events_dropped",                                                                            \
-	  "{0c event} of signal handlers dropped: their time is the interrupted function's.")                          \
-	F(EVENTS_BLIND, "events_blind",                                                                                \
-	  "{0c event} after strict seccomp mode was entered: the time from there on is missing.")                      \
-	F(CALLS_DROPPED, "calls_dropped", "{0c call} dropped: they are in no row.")                                    \
-	F(COUNTERS_DROPPED, "counters_dropped",                                                                        \
-	  "{0c time} there was no memory for counters of what is switched off: calls are missing.")                    \
-	F(SITES_WITHOUT_PROBE, "system_calls_without_probe",                                                           \
-	  "{0c system call site} without a probe: their time is the program's.")                                       \
-	F(NODES_DROPPED, "nodes_dropped", "{0c node} dropped that broke the rules of call trees.")                     \
-	/* Objects, and what became of them. */                                                                        \
-	S(ESTIMATES,                                                                                                   \
-	  "All numbers are estimates from {0c sample}: bytes are right to ± {1%}, with 95 % certainty.")               \
-	S(NO_LIFETIME, "What became of them was not recorded.")                                                        \
-	S(LIFETIME, "What became of it")                                                                               \
-	S(DIED_GEN0, "{0b} died young, in generation 0: {1c object}")                                                  \
-	S(DIED_GEN1, "{0b} died in generation 1: {1c object}")                                                         \
-	S(DIED_GEN2, "{0b} died old, in generation 2: {1c object}")                                                    \
-	S(DIED_LARGE, "{0b} died in the large object heap: {1c object}")                                               \
-	S(DIED_PINNED, "{0b} died in the pinned object heap: {1c object}")                                             \
-	S(ALIVE, "{0b} still alive at the end: {1c object}")                                                           \
-	S(ALIVE_COLLECTED, "{0b} still alive after a last collection: {1c object}")                                    \
-	S(COLLECTIONS,                                                                                                 \
-	  "{0c collection} ({1d} of generation 0, {2d} of 1, {3d} of 2) stopped the program for {4t}")                 \
-	S(OF_THE_RUN, ", {1%} of the run.")                                                                            \
-	S(FULL_STOP, ".")                                                                                              \
-	S(LONGEST_PAUSE, "The longest took {0t}: number {1d}, generation {2d}")                                        \
-	S(REASON, " ({0s}).")                                                                                          \
-	S(PAUSES_ADDED,                                                                                                \
-	  "Pauses were longer by {0t} in all, not counted here, because dwell was told of each.")                      \
-	S(NO_ALLOCATION, "No allocation was seen.")                                                                    \
-	S(NO_DOTNET,                                                                                                   \
-	  "No .NET code ran that dwell knows of, and it counts the objects of .NET alone:\n"                           \
-	  "  dwell sample and dwell instrument show where the time of other programs goes.")                           \
-	S(ALLOCATING, "Functions allocating most memory themselves")                                                   \
-	S(TYPES_BY_BYTES, "Types with most memory allocated")                                                          \
-	S(TYPES_BY_OBJECTS, "Types with most instances")                                                               \
-	S(TYPES_BY_OLD, "What dies old: types collected in generation 2")                                              \
-	S(BYTES_OF_OBJECTS, "{0b} = {1n} × {2b}")                                                                      \
-	S(CHANGED, "What measuring changed")                                                                           \
-	S(BACKGROUND_OFF,                                                                                              \
-	  "Following objects turned background collections off: those of generation 2\n"                               \
-	  "  stopped the program instead. --no-lifetime keeps them.")                                                  \
-	S(ONE_OBJECT_IN,                                                                                               \
-	  "Little: one object in {0b} was noted. The runtime itself allocated some\n"                                  \
-	  "  600 kB more when it started, for telling of them.")                                                       \
-	S(SLOW_WAY,                                                                                                    \
-	  "Each allocation took the runtime's slow way and was noted: times of this run\n"                             \
-	  "  say little about a plain one.")                                                                           \
-	S(NOT_ALL_ANNOUNCED,                                                                                           \
-	  "That the runtime announced all objects is not known: boxes of structs and\n"                                \
-	  "  some others may be missing.")                                                                             \
-	S(RUNTIME_COUNTED, "The runtime itself counted {0b} more, {2%}.")                                              \
-	F(OBJECTS_LOST, "objects_lost", "{0c object} not counted: they are in no row.")                                \
-	F(WITHOUT_STACK, "objects_without_stack",                                                                      \
-	  "{0c object} counted without a stack, as [unknown].")                                                        \
-	F(FOLDED, "objects_folded", "{0c object} counted without the recursion of their stacks.")                      \
-	F(BEYOND, "objects_beyond",                                                                                    \
-	  "{0c object} counted by function, call and line, in no call tree: no memory was left for it.")               \
-	F(UNTRACKED, "objects_untracked",                                                                              \
-	  "{0c object} whose end is not known: they count as alive.")                                                  \
-	F(NOT_MEASURED, "processes_not_instrumented",                                                                  \
-	  "{0c process} not measured: its objects are missing.")                                                       \
-	F(ROWS_DROPPED, "rows_dropped", "{0c row} dropped that made no sense.")                                        \
-	S(ALLOCATIONS_CUT,                                                                                             \
-	  "{0c allocation} with a stack that was cut: outer callers are missing.")                                     \
-	/* Debug information, and what to do next. */                                                                  \
-	S(NAMELESS_CODE, "{0%} of this is in functions without names, of {0l}")                                        \
-	S(IN_PACKAGES, ":\n  install {0l} and record again, or record with --debuginfod.")                             \
-	S(IN_NO_PACKAGE,                                                                                               \
-	  ":\n  these have no symbols; record with --debuginfod, or do not strip them.")                               \
-	S(NO_SERVERS,                                                                                                  \
-	  "Debug information that is not here: not asked for, DEBUGINFOD_URLS names no server.")                       \
-	S(NO_LIBRARY,                                                                                                  \
-	  "Debug information that is not here: not asked for, libdebuginfod.so.1 is not installed.")                   \
-	S(FROM_SERVERS,                                                                                                \
-	  "Debug information that is not here: {0d} of {1c module} came from debuginfod.")                             \
-	F(SERVERS_LATE, "debuginfod_late",                                                                             \
-	  "{0c module} not answered in time: try again, or --debuginfod-timeout.")                                     \
-	F(SERVERS_FAILED, "debuginfod_failed",                                                                         \
-	  "{0c module} not answered: no server could be reached.")                                                     \
-	F(SERVERS_WRONG, "debuginfod_wrong",                                                                           \
-	  "{0c module} answered with another build's debug information: not used.")                                    \
-	S(NEXT,                                                                                                        \
-	  "Next: dwell report {0@} calltree   (or functions, lines, modules, callers FUNCTION)")                       \
-	S(NEXT_OF,                                                                                                     \
-	  "Next: dwell report {0@} callers {0q}   (or calltree, functions, lines, modules)")                           \
-	S(NEXT_OF_OBJECTS,                                                                                             \
-	  "Next: dwell report {0@} allocations   (or lifetime, gc, calltree, functions, callers FUNCTION)")
+#define DWELL_SENTENCES(S, F)                                                                                   \
+	S(NONE, "")                                                                                             \
+	/* What a filter has chosen of it. */                                                                   \
+	S(ONLY, "Only {0s}")                                                                                    \
+	S(AND, ", ")                                                                                            \
+	S(FROM_TO, "from {0t} to {1t}")                                                                         \
+	S(FROM, "from {0t} on")                                                                                 \
+	S(TO, "up to {0t}")                                                                                     \
+	/* What was recorded. */                                                                                \
+	S(DURATION, "{0t}, ")                                                                                   \
+	S(SAMPLES, "{0c sample}")                                                                               \
+	S(OF_EVENT, " of {0s}")                                                                                 \
+	S(ONE_EACH, ", one each {0n}")                                                                          \
+	S(FREQUENCY, " at {0n} Hz")                                                                             \
+	S(CALLS, "{0c call} of {1c function}")                                                                  \
+	S(OBJECTS, "{0c object} of {1c type}, {2b}")                                                            \
+	S(TASKS, ", {0c thread} in {1c process}")                                                               \
+	S(NOT_SAMPLED, ", not sampled")                                                                         \
+	S(MOSTLY_WAITING,                                                                                       \
+	  "It used {0%} of one processor: record where threads wait, too, to see the rest.")                    \
+	S(PROGRAMS, "Programs: ")                                                                               \
+	S(PROGRAM, "{0s} {0%}")                                                                                 \
+	S(OF_PROCESSES, " in {0c process}")                                                                     \
+	/* What for, in the order of enum dw_wait_kind. */                                                      \
+	S(WAITS_OTHER, "otherwise")                                                                             \
+	S(WAITS_LOCK, "for locks")                                                                              \
+	S(WAITS_CONDITION, "for other threads")                                                                 \
+	S(WAITS_DISK, "for files and disks")                                                                    \
+	S(WAITS_SOCKET, "for sockets")                                                                          \
+	S(WAITS_PIPE, "for pipes")                                                                              \
+	S(WAITS_SLEEP, "in sleep")                                                                              \
+	S(WAITS_TIMER, "for timers")                                                                            \
+	S(WAITS_COLLECTION, "for garbage collections")                                                          \
+	S(WAITS_IO, "for input and output")                                                                     \
+	S(WAITS_IDLE, "for work (idle)")                                                                        \
+	S(WAITS_CHILD, "for processes or threads to end")                                                       \
+	S(WAITS_READY, "for a processor")                                                                       \
+	S(WAITS_MOST, ", in {0f}")                                                                              \
+	S(WAITS_MORE, "{0t} waiting for other things (dwell report {0@} waits)")                                \
+	S(WAITING_TIME, "{0t} waiting ")                                                                        \
+	S(CHOSEN_FOR_ONE,                                                                                       \
+	  "{0l} has little code of its own: measured with {1l} (--module chooses otherwise).")                  \
+	S(CHOSEN_FOR_MORE,                                                                                      \
+	  "{0l} have little code of their own: measured with {1l} (--module chooses otherwise).")               \
+	S(SYSTEM_FOLDED, "Code of the system is part of what called it (--all-code shows it).")                 \
+	/* How far samples can be trusted. */                                                                   \
+	S(NO_SAMPLE, "No sample was taken")                                                                     \
+	S(NO_EVENT, "No sample was taken: the program had no {0s}.")                                            \
+	S(FEW_SAMPLES, "Only {0c sample}: too few to trust the percentages")                                    \
+	S(FEW_EVENTS, "Only {0c sample}, one for each of the program's {0s}: there were no more.")              \
+	S(MORE_OF_THEM, "; run longer or with a lower --period.")                                               \
+	S(RUN_LONGER, "; run longer.")                                                                          \
+	S(RUN_LONGER_OR_FASTER, "; run longer or with a higher -F.")                                            \
+	S(IN_PROCESS, "Sampled in-process, at the kernel's ticks: {0s}")                                        \
+	S(PROCFS, "Waits alone, read from /proc: {0s}")                                                         \
+	F(THREADS_UNSAMPLED, "threads_unsampled",                                                               \
+	  "{0c thread} not sampled: they began in a way that gives no timer.")                                  \
+	F(CHILDREN_UNSAMPLED, "children_unsampled",                                                             \
+	  "{0c child program} not sampled: static, of another C library, or with other rights.")                \
+	F(ALONE_SIGNAL, "left_alone_signal",                                                                    \
+	  "{0c program} left alone: it uses the sampler's signal itself.")                                      \
+	F(ALONE_FILTER, "left_alone_filter",                                                                    \
+	  "{0c program} left alone: it forbade itself system calls.")                                           \
+	F(ALONE_TRACED, "left_alone_traced", "{0c program} left alone: it asked to be traced.")                 \
+	F(ALONE_TIMER, "left_alone_timer",                                                                      \
+	  "{0c program} not sampled: the kernel refused its timer.")                                            \
+	F(WAITS_CUT, "waits_stacks_cut", "{0c stack of a wait} cut: outer callers are missing.")                \
+	S(WAITS_WITHOUT_STACKS,                                                                                 \
+	  "Waits have no stacks: we may not read the processes' memory (another user's, or "                    \
+	  "kernel.yama.ptrace_scope).")                                                                         \
+	S(SHORT_PROCESSES,                                                                                      \
+	  "Processes of less than {0t} of CPU time are mostly missing; a higher -F shows them.")                \
+	S(BETWEEN_TICKS,                                                                                        \
+	  "The kernel's ticks found the program for {0%} of its CPU time: it gave way to others between them.") \
+	F(SAMPLES_LOST, "samples_lost",                                                                         \
+	  "{0c sample} lost (buffers were full): shares may lean towards quiet times.")                         \
+	F(RECORDS_LOST, "records_lost",                                                                         \
+	  "{0c event record} lost: some processes, threads, modules or waits may be missing.")                  \
+	F(THROTTLED, "throttled",                                                                               \
+	  "{0c time} slowed down by the kernel: fewer samples there; a lower -F avoids it.")                    \
+	S(STACKS_CUT,                                                                                           \
+	  "{0c stack} cut: outer callers are missing, the functions themselves are right.")                     \
+	S(NAMELESS,                                                                                             \
+	  "{0c sample} in JIT code, without names: man dwell-sample tells how to have them.")                   \
+	F(DISCARDED_32BIT, "samples_discarded_32bit",                                                           \
+	  "{0c sample} discarded: of 32-bit code, which is not unwound.")                                       \
+	S(DISCARDED, "{0c sample} discarded: the program was not running then.")                                \
+	/* The hot path, and functions. */                                                                      \
+	S(PATH, "Hot path")                                                                                     \
+	S(PATH_OF_TIME, "Hot path: 100 % is {0t} of processor time")                                            \
+	S(PATH_OF_WORK, "Hot path: 100 % is {0t} of processor time and waits")                                  \
+	S(PATH_OF_CALLS, "Hot path: time with callees, and of its own")                                         \
+	S(PATH_OF_OBJECTS, "Hot path: bytes with callees, and of its own")                                      \
+	S(WORKING, "Functions doing most of the work themselves")                                               \
+	S(WORKING_OR_WAITING,                                                                                   \
+	  "Functions doing most of the work themselves (█ processor, ▒ waits)")                                 \
+	S(WAITING, "Functions waiting longest themselves")                                                      \
+	S(CALLED, "Functions with most individual work (█ the program, ▒ the operating system)")                \
+	S(PROCESSES, "{0c process}")                                                                            \
+	/* Where a function begins. */                                                                          \
+	S(AT_LINE, "{0s}:{1d}")                                                                                 \
+	S(AND_PROCESSES, ", {0c process}")                                                                      \
+	S(TIMES_CALLED, "{0c call}")                                                                            \
+	S(IN_PROCESSES, " in {0c process}")                                                                     \
+	S(MEASURED, ", {0c measured one}")                                                                      \
+	S(TAKING, ", {0t}")                                                                                     \
+	S(TAKING_AT_MOST, ", at most {0t}")                                                                     \
+	S(EACH, " each")                                                                                        \
+	/* Whose the time of all threads was. */                                                                \
+	S(TIME, "Where the time went: 100 % is {0t} of all threads")                                            \
+	S(IN_PROGRAM, "{0t} in the program")                                                                    \
+	S(IN_PROGRAM_AT_MOST, "{0t} in the program, at most")                                                   \
+	S(SWITCHES, "Off the processor: {0c switch}.")                                                          \
+	S(BLOCKING_CALLS, "Off the processor: {0c blocking call}.")                                             \
+	S(SWITCHES_AND_CALLS, "Off the processor: {0c switch}, {1c blocking call}.")                            \
+	S(IN_SYSTEM_CALLS, "{0t} in system calls")                                                              \
+	S(IN_KERNEL, "{0t} in the kernel")                                                                      \
+	S(IO_CALLS, ": {0c I/O call}")                                                                          \
+	S(AROUND_SWITCHES, "{0t} around switches")                                                              \
+	S(BESIDES_WAITS, "Waits not counted: ")                                                                 \
+	S(OF_TIME, "{0t} ")                                                                                     \
+	S(BESIDES_PROBES, "Not counted: {0t} in probes")                                                        \
+	S(AND_PROBES, "; probes: {0t}")                                                                         \
+	/* Of all files. */                                                                                     \
+	S(READ_AND_WRITTEN, "Files: {0b} read in {1c call}, {2b} written in {3c call}")                         \
+	S(OF_FILES, ", of {0c file}")                                                                           \
+	S(SEE_FILES, " (view file-io)")                                                                         \
+	/* Single calls that took long, by the largest part of their time. */                                   \
+	S(SLOWEST, "Their slowest calls")                                                                       \
+	S(SLOW_OWN, "at {1t}: its own work took {2t}")                                                          \
+	S(SLOW_CALLEES, "at {1t}: callees worked {2t}")                                                         \
+	S(SLOW_IO, "at {1t}: I/O took {2t}")                                                                    \
+	S(SLOW_BLOCKING, "at {1t}: blocked {2t}")                                                               \
+	S(SLOW_SWITCHED, "at {1t}: switched away {2t}")                                                         \
+	S(SLOW_CALLEE_BLOCKED, "at {1t}: {0f} blocked {2t}")                                                    \
+	S(SLOW_CALLEE_TOOK, "at {1t}: {0f} took {2t}")                                                          \
+	/* How far times of calls can be trusted. */                                                            \
+	S(NO_CALL, "No call was seen.")                                                                         \
+	S(NO_PROBES,                                                                                            \
+	  "No function had probes: see what --include, --exclude and --module choose by --list-functions.")     \
+	S(TRUST, "How far to trust this")                                                                       \
+	S(SWITCHES_UNSEEN, "OS events: context switches could not be seen")                                     \
+	S(SWITCHES_BY, "OS events: context switches by {0s}")                                                   \
+	S(UNSEEN_IN_ONE, " but in {0s} ({0d}), whose application times are upper bounds")                       \
+	S(UNSEEN_IN_MORE, " but in {0c process}, whose application times are upper bounds")                     \
+	S(SYSTEM_CALLS_SEEN, ", system calls by probes in the C library.")                                      \
+	S(SYSTEM_CALLS_UNSEEN, "; system calls could not be seen.")                                             \
+	S(COSTS_OF_LOOPS,                                                                                       \
+	  "Cost of probes: as measured in loops; of large programs too little is taken off.")                   \
+	S(COSTS_LEFT, "Cost of probes: {0t} could not be taken off, as calls took less.")                       \
+	S(RESIDUAL, "Not explained: {0t}")                                                                      \
+	S(OF_CPU_TIME, ", {1%} of the CPU time")                                                                \
+	S(TOO_MUCH, " too much in the rows above.")                                                             \
+	S(IN_NO_ROW, " in no row.")                                                                             \
+	S(AGENTS_START, "Starting the agents took {0t}, which is in no row.")                                   \
+	S(MEMORY_WAITS,                                                                                         \
+	  "Where code waits for memory, probes shift shares: some waits get longer, others hide.\n"             \
+	  "  dwell sample is the judge there.")                                                                 \
+	S(EXTERNAL,                                                                                             \
+	  "{0%} of the program's time was in {0q}, measured at its calls alone (--module {0q}{1o}).")           \
+	F(FUNCTIONS_SHORT, "functions_short",                                                                   \
+	  "{0c short function} without probes: a part of their callers (--all-functions).")                     \
+	F(DISABLED, "functions_switched_off",                                                                   \
+	  "{0c function} switched off: calls cost more than they measured; their time is their callers'.")      \
+	F(ONLY_COUNTED, "calls_only_counted",                                                                   \
+	  "{0c call} of what is switched off were counted, without time and caller.")                           \
+	F(DISABLED_BEFORE, "functions_switched_off_before",                                                     \
+	  "{0c function} of these never measured: an earlier run has found out (--forget).")                    \
+	F(DISABLED_IN_PART, "callees_switched_off_in_part",                                                     \
+	  "{0c callee} switched off for some callers, likewise.")                                               \
+	F(FUNCTIONS_ALONE, "functions_left_alone",                                                              \
+	  "{0c function} left alone: clones were not safe (--list-functions).")                                 \
+	F(STATEMENTS_ALONE, "statements_left_alone",                                                            \
+	  "{0c statement} without a probe: their time is the one's before.")                                    \
+	F(MODULES_WITHOUT_LINES, "modules_without_lines",                                                       \
+	  "{0c module} had no debug information: no times of lines, only of functions.")                        \
+	F(MODULES_WITHOUT_PROBES, "modules_not_instrumented",                                                   \
+	  "{0c module} chosen, but not instrumented.")                                                          \
+	F(PROCESSES_WITHOUT_PROBES, "processes_not_instrumented",                                               \
+	  "{0c process} not instrumented: the time is missing.")                                                \
+	F(PROCESSES_LEFT_OUT, "processes_left_out",                                                             \
+	  "{0c process} left out: they began when the call trees were too large already.")                      \
+	F(DOTNET_RUNTIMES, "runtimes",                                                                          \
+	  "{0c .NET runtime} ran whose methods are not measured yet: dwell sample shows their shares.")         \
+	F(JAVA_RUNTIMES, "java_runtimes",                                                                       \
+	  "{0c Java runtime} ran whose methods are not measured: dwell sample shows their shares.")             \
+	F(THREADS_DROPPED, "threads_dropped", "{0c thread} ran unmeasured: the time is missing.")               \
+	F(THREADS_FILTERED, "threads_filtered",                                                                 \
+	  "{0c thread} of these began under a system-call filter: agents make no calls there.")                 \
+	F(CALLS_TRUNCATED, "calls_truncated",                                                                   \
+	  "{0c call} beyond the memory for paths: counted exactly, but trees estimate their paths.")            \
+	F(CALLS_WITHOUT_CALLER, "calls_without_caller",                                                         \
+	  "{0c call} of these only counted for their functions: no memory for more callers (--memory).")        \
+	F(PATH_SAMPLES, "paths_drawn", "{0c path sample} tell the shares of these paths.")                      \
+	F(PATHS_MISSING, "paths_not_drawn",                                                                     \
+	  "{0c path sample} told nothing: there was no memory for their paths.")                                \
+	F(WITHOUT_EXTREMES, "callees_without_extremes",                                                         \
+	  "{0c callee} without shortest, longest and slowest calls in a thread: no memory (--memory).")         \
+	F(FILE_IO_LOST, "file_io_calls_lost",                                                                   \
+	  "{0c call} that read or wrote without a file: no memory.")                                            \
+	F(EVENTS_DROPPED, "events_dropped",                                                                     \
+	  "{0c event} of signal handlers dropped: their time is the interrupted function's.")                   \
+	F(EVENTS_BLIND, "events_blind",                                                                         \
+	  "{0c event} after strict seccomp mode was entered: the time from there on is missing.")               \
+	F(CALLS_DROPPED, "calls_dropped", "{0c call} dropped: they are in no row.")                             \
+	F(COUNTERS_DROPPED, "counters_dropped",                                                                 \
+	  "{0c time} there was no memory for counters of what is switched off: calls are missing.")             \
+	F(SITES_WITHOUT_PROBE, "system_calls_without_probe",                                                    \
+	  "{0c system call site} without a probe: their time is the program's.")                                \
+	F(NODES_DROPPED, "nodes_dropped", "{0c node} dropped that broke the rules of call trees.")              \
+	/* Objects, and what became of them. */                                                                 \
+	S(ESTIMATES,                                                                                            \
+	  "All numbers are estimates from {0c sample}: bytes are right to ± {1%}, with 95 % certainty.")        \
+	S(NO_LIFETIME, "What became of them was not recorded.")                                                 \
+	S(LIFETIME, "What became of it")                                                                        \
+	S(DIED_GEN0, "{0b} died young, in generation 0: {1c object}")                                           \
+	S(DIED_GEN1, "{0b} died in generation 1: {1c object}")                                                  \
+	S(DIED_GEN2, "{0b} died old, in generation 2: {1c object}")                                             \
+	S(DIED_LARGE, "{0b} died in the large object heap: {1c object}")                                        \
+	S(DIED_PINNED, "{0b} died in the pinned object heap: {1c object}")                                      \
+	S(ALIVE, "{0b} still alive at the end: {1c object}")                                                    \
+	S(ALIVE_COLLECTED, "{0b} still alive after a last collection: {1c object}")                             \
+	S(COLLECTIONS,                                                                                          \
+	  "{0c collection} ({1d} of generation 0, {2d} of 1, {3d} of 2) stopped the program for {4t}")          \
+	S(OF_THE_RUN, ", {1%} of the run.")                                                                     \
+	S(FULL_STOP, ".")                                                                                       \
+	S(LONGEST_PAUSE, "The longest took {0t}: number {1d}, generation {2d}")                                 \
+	S(REASON, " ({0s}).")                                                                                   \
+	S(PAUSES_ADDED,                                                                                         \
+	  "Pauses were longer by {0t} in all, not counted here, because dwell was told of each.")               \
+	S(NO_ALLOCATION, "No allocation was seen.")                                                             \
+	S(NO_DOTNET,                                                                                            \
+	  "No .NET code ran that dwell knows of, and it counts the objects of .NET alone:\n"                    \
+	  "  dwell sample and dwell instrument show where the time of other programs goes.")                    \
+	S(ALLOCATING, "Functions allocating most memory themselves")                                            \
+	S(TYPES_BY_BYTES, "Types with most memory allocated")                                                   \
+	S(TYPES_BY_OBJECTS, "Types with most instances")                                                        \
+	S(TYPES_BY_OLD, "What dies old: types collected in generation 2")                                       \
+	S(BYTES_OF_OBJECTS, "{0b} = {1n} × {2b}")                                                               \
+	S(CHANGED, "What measuring changed")                                                                    \
+	S(BACKGROUND_OFF,                                                                                       \
+	  "Following objects turned background collections off: those of generation 2\n"                        \
+	  "  stopped the program instead. --no-lifetime keeps them.")                                           \
+	S(ONE_OBJECT_IN,                                                                                        \
+	  "Little: one object in {0b} was noted. The runtime itself allocated some\n"                           \
+	  "  600 kB more when it started, for telling of them.")                                                \
+	S(SLOW_WAY,                                                                                             \
+	  "Each allocation took the runtime's slow way and was noted: times of this run\n"                      \
+	  "  say little about a plain one.")                                                                    \
+	S(NOT_ALL_ANNOUNCED,                                                                                    \
+	  "That the runtime announced all objects is not known: boxes of structs and\n"                         \
+	  "  some others may be missing.")                                                                      \
+	S(RUNTIME_COUNTED, "The runtime itself counted {0b} more, {2%}.")                                       \
+	F(OBJECTS_LOST, "objects_lost", "{0c object} not counted: they are in no row.")                         \
+	F(WITHOUT_STACK, "objects_without_stack",                                                               \
+	  "{0c object} counted without a stack, as [unknown].")                                                 \
+	F(FOLDED, "objects_folded", "{0c object} counted without the recursion of their stacks.")               \
+	F(BEYOND, "objects_beyond",                                                                             \
+	  "{0c object} counted by function, call and line, in no call tree: no memory was left for it.")        \
+	F(UNTRACKED, "objects_untracked",                                                                       \
+	  "{0c object} whose end is not known: they count as alive.")                                           \
+	F(NOT_MEASURED, "processes_not_instrumented",                                                           \
+	  "{0c process} not measured: its objects are missing.")                                                \
+	F(ROWS_DROPPED, "rows_dropped", "{0c row} dropped that made no sense.")                                 \
+	S(ALLOCATIONS_CUT,                                                                                      \
+	  "{0c allocation} with a stack that was cut: outer callers are missing.")                              \
+	/* Debug information, and what to do next. */                                                           \
+	S(NAMELESS_CODE, "{0%} is code of {0l} without names")                                                  \
+	S(IN_PACKAGES, ": install {0l}.")                                                                       \
+	S(IN_NO_PACKAGE, ": no symbols; --debuginfod may have them.")                                           \
+	S(NO_SERVERS,                                                                                           \
+	  "Debug information that is not here: not asked for, DEBUGINFOD_URLS names no server.")                \
+	S(NO_LIBRARY,                                                                                           \
+	  "Debug information that is not here: not asked for, libdebuginfod.so.1 is not installed.")            \
+	S(FROM_SERVERS,                                                                                         \
+	  "Debug information that is not here: {0d} of {1c module} came from debuginfod.")                      \
+	F(SERVERS_LATE, "debuginfod_late",                                                                      \
+	  "{0c module} not answered in time: try again, or --debuginfod-timeout.")                              \
+	F(SERVERS_FAILED, "debuginfod_failed",                                                                  \
+	  "{0c module} not answered: no server could be reached.")                                              \
+	F(SERVERS_WRONG, "debuginfod_wrong",                                                                    \
+	  "{0c module} answered with another build's debug information: not used.")                             \
+	S(NEXT, "Next: dwell report {0@} calltree  (or functions, lines")                                       \
+	S(NEXT_OF, "Next: dwell report {0@} callers {0q}  (or calltree, lines")                                 \
+	S(NEXT_OF_OBJECTS, "Next: dwell report {0@} allocations  (or lifetime, gc, calltree")                   \
+	S(OR_DETAILS, "; --details)")                                                                           \
+	S(NO_DETAILS, ")")
 
 #define DWELL_SENTENCE_NAME(name, ...) DWELL_SAYS_##name,
 enum dw_sentence { DWELL_SENTENCES(DWELL_SENTENCE_NAME, DWELL_SENTENCE_NAME) };
@@ -329,11 +324,12 @@ enum dw_sentence { DWELL_SENTENCES(DWELL_SENTENCE_NAME, DWELL_SENTENCE_NAME) };
 struct dw_note {
 	enum dw_note_kind kind;
 	enum dw_sentence says;
-	uint32_t row;	 /* of the view: PATH, RANKED, SLOWEST */
-	unsigned shares; /* PATH, GAP: columns of them; RANKED: 2 = the second is the program's */
-	double share[2]; /* percent */
-	uint64_t n[5];	 /* for the places; times may be below 0 */
+	uint32_t row;	     /* of the view: PATH, RANKED, SLOWEST */
+	unsigned shares;     /* PATH: columns of them; RANKED: 2 = the second is the program's */
+	double share[2];     /* percent */
+	uint64_t n[5];	     /* for the places; times may be below 0 */
 	const char *name[2]; /* likewise */
+	bool is_detail;	     /* only told where details are asked for */
 };
 
 struct dw_notes {
@@ -347,6 +343,7 @@ struct dw_notes {
 	struct dw_buf nameless; /* names of modules, for a note */
 	struct dw_buf busiest;	/* likewise of a function */
 	struct dw_buf only;	/* what a filter has chosen, likewise */
+	bool in_details;	/* notes added now are details */
 	int failed;		/* -ENOMEM: some are missing */
 };
 
@@ -419,8 +416,9 @@ void dw_notes_path(struct dw_notes *t);
 /* How much each program did, where there are several. */
 void dw_notes_programs(struct dw_notes *t);
 
-/* What was waited for, and which kinds are in nothing else. */
-void dw_notes_waits(struct dw_notes *t);
+/* Where the time went, and what of it is in no other number. */
+void dw_notes_time_of_calls(struct dw_notes *t);
+void dw_notes_time_of_samples(struct dw_notes *t);
 
 /* What is said of samples and waits. */
 void dw_notes_samples(struct dw_notes *t);

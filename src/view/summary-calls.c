@@ -2,23 +2,27 @@
  * What the summary says of calls.
  *
  * The first question after such a run is whether the time was the program's at all, so that comes
- * first: all threads' time by who had it. Probe cost has its share there because it is a part of
- * the threads' lifetimes, though of no other number. Behind the hot path stand the functions with
- * most time of their own, and single calls of them that took much longer than others, with why:
- * the largest part of their time. What waited is looked for among the other slow calls that are
- * known: one of the same thread, within this one, that has most of that time itself.
+ * first (summary-time.c). Behind the hot path stand the functions with most time of their own. What
+ * is as usual, and makes no number doubtful, is a detail; so are single calls that took much longer
+ * than others, with why: the largest part of their time. What waited is looked for among the other
+ * slow calls that are known: one of the same thread, within this one, that has most of that time
+ * itself.
  */
 #include "base/map.h"
 #include "view/notes.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
-	AROUND_MIN_NS = 1000,
-	EXTERNAL_MIN_PCT = 20,
+	EXTERNAL_MIN_PCT = 20,	/* of the program's time, to tell of the module where it was; */
+	EXTERNAL_MUCH_PCT = 50, /* so much of it is more than a detail */
+	RESIDUAL_MUCH_PCT = 10, /* likewise, of the processor time */
+	RESIDUAL_MIN_NS = 20000000, /* and so much */
+	ALONE_MUCH_PCT = 5,	/* likewise, of functions, */
+	ALONE_MANY = 5,		/* and so many */
 	UNCOVERED_MIN_PCT = 2,
-	UNUSUAL = 2, /* times the mean */
-	WAITS_MIN_PCT = 1,
+	UNUSUAL = 2,	    /* times the mean */
 	FUNCTIONS_MAX = 5,  /* in notes */
 	SLOWEST_MAX = 3,    /* likewise */
 	TRIFLE_PART = 1000, /* of all work: of less it is not worth to speak */
@@ -59,52 +63,6 @@ static bool is_upper_bound(const struct dw_notes *t)
 	return dw_call_is_upper_bound(t->profile, 0);
 }
 
-/* A part of all threads' time, when it has any. */
-static void add_part(struct dw_notes *t, uint64_t ns, uint64_t all, enum dw_sentence says)
-{
-	if (ns)
-		dw_note_by(t, SHARE, says, .n = {ns}, .share = {dw_share(ns, all)});
-}
-
-static void add_off_processor(struct dw_notes *t, uint64_t all)
-{
-	const uint64_t *v = t->totals->all;
-	uint64_t switches = v[DWELL_MEASURE_SWITCHES], calls = v[DWELL_MEASURE_BLOCKING_CALLS];
-
-	add_part(t, v[DWELL_MEASURE_BLOCKED], all, DWELL_SAYS_OFF_PROCESSOR);
-	if (!v[DWELL_MEASURE_BLOCKED])
-		return;
-	if (switches && calls)
-		dw_note(t, MORE, SWITCHES_AND_CALLS, .n = {switches, calls});
-	else if (switches)
-		dw_note(t, MORE, SWITCHES, .n = {switches});
-	else if (calls)
-		dw_note(t, MORE, BLOCKING_CALLS, .n = {calls});
-}
-
-static void add_time(struct dw_notes *t)
-{
-	const uint64_t *v = t->totals->all;
-	uint64_t all = v[DWELL_MEASURE_ELAPSED] + v[DWELL_MEASURE_OVERHEAD];
-	uint64_t known =
-		v[DWELL_MEASURE_APPLICATION] + v[DWELL_MEASURE_BLOCKED] + v[DWELL_MEASURE_OS_CPU];
-
-	if (!all)
-		return;
-	dw_note(t, HEADING, TIME);
-	add_part(t, v[DWELL_MEASURE_APPLICATION], all,
-		 is_upper_bound(t) ? DWELL_SAYS_IN_PROGRAM_AT_MOST : DWELL_SAYS_IN_PROGRAM);
-	add_off_processor(t, all);
-	add_part(t, v[DWELL_MEASURE_OS_CPU], all, DWELL_SAYS_IN_SYSTEM_CALLS);
-	if (v[DWELL_MEASURE_OS_CPU] && v[DWELL_MEASURE_IO_CALLS])
-		dw_note(t, MORE, IO_CALLS, .n = {v[DWELL_MEASURE_IO_CALLS]});
-	if (known + all / 10000 + AROUND_MIN_NS < v[DWELL_MEASURE_ELAPSED])
-		add_part(t, v[DWELL_MEASURE_ELAPSED] - known, all, DWELL_SAYS_AROUND_SWITCHES);
-	add_part(t, v[DWELL_MEASURE_OVERHEAD], all, DWELL_SAYS_IN_PROBES);
-	if (v[DWELL_MEASURE_BLOCKED] > all / 100 * WAITS_MIN_PCT)
-		dw_notes_waits(t);
-}
-
 /* "2,692,537 calls, 455 ns each", or "200 calls in 2 processes, 455 ns"; "at most 30 ns each" where
  * that is all that can be told */
 static void describe_calls(struct dw_notes *t, const struct dw_row *row)
@@ -142,7 +100,7 @@ static void add_functions(struct dw_notes *t)
 		double program = dw_share(
 			dw_measured_get(&row.measured, DWELL_MEASURE_APPLICATION, true), all);
 
-		if (!work)
+		if (!work || (work < all / TRIFLE_PART && i > t->end[DWELL_SECTION_PATH]))
 			break;
 		dw_note(t, RANKED, NONE, .row = (uint32_t)i, .shares = 2,
 			.share = {dw_share(work, all), program});
@@ -353,13 +311,14 @@ static void add_os_events(struct dw_notes *t)
 
 	if (!by)
 		return;
-	dw_note_by(t, SAYS, is_upper_bound(t) ? DWELL_SAYS_SWITCHES_UNSEEN : DWELL_SAYS_SWITCHES_BY,
-		   .name = {by});
 	for (uint32_t id = 1; id <= dw_processes_count(&p->processes) && !is_upper_bound(t); id++)
 		if (dw_call_is_upper_bound(p, id)) {
 			last = id;
 			n++;
 		}
+	t->in_details = !is_upper_bound(t) && !n && dw_notes_fact(t, "system_calls_seen", 0);
+	dw_note_by(t, SAYS, is_upper_bound(t) ? DWELL_SAYS_SWITCHES_UNSEEN : DWELL_SAYS_SWITCHES_BY,
+		   .name = {by});
 	if (n == 1) {
 		const struct dw_process *row = dw_processes_get(&p->processes, last);
 
@@ -379,11 +338,26 @@ static void add_costs(struct dw_notes *t)
 {
 	int64_t left = dw_notes_fact(t, "overhead_uncovered_ns", 0);
 
+	t->in_details = false;
 	if (!dw_notes_fact(t, "probes_samples", 1))
 		dw_note(t, SAYS, COSTS_OF_LOOPS);
 	if (left > 0 && dw_share((uint64_t)left, t->totals->all[DWELL_MEASURE_APPLICATION]) >=
 				UNCOVERED_MIN_PCT)
 		dw_note(t, SAYS, COSTS_LEFT, .n = {left});
+}
+
+/* How often threads left their processors. */
+static void add_switches(struct dw_notes *t)
+{
+	const uint64_t *v = t->totals->all;
+	uint64_t switches = v[DWELL_MEASURE_SWITCHES], calls = v[DWELL_MEASURE_BLOCKING_CALLS];
+
+	if (switches && calls)
+		dw_note(t, SAYS, SWITCHES_AND_CALLS, .n = {switches, calls});
+	else if (switches)
+		dw_note(t, SAYS, SWITCHES, .n = {switches});
+	else if (calls)
+		dw_note(t, SAYS, BLOCKING_CALLS, .n = {calls});
 }
 
 /* What is in no row, in either direction. Where switches were not seen, nobody can tell. */
@@ -397,6 +371,8 @@ static void add_residual(struct dw_notes *t)
 
 	if (residual == INT64_MIN || is_upper_bound(t))
 		return;
+	t->in_details = llabs(residual) <= RESIDUAL_MIN_NS ||
+			llabs(residual) <= cpu / 100 * RESIDUAL_MUCH_PCT;
 	dw_note(t, SAYS, RESIDUAL, .n = {residual});
 	if (cpu > 0)
 		dw_note(t, MORE, OF_CPU_TIME, .share = {100.0 * (double)residual / (double)cpu});
@@ -411,42 +387,80 @@ static void add_external(struct dw_notes *t)
 	double part = dw_share(t->totals->external_ns, t->totals->all[DWELL_MEASURE_APPLICATION]);
 	uint32_t module = t->totals->external_module;
 
+	t->in_details = part < EXTERNAL_MUCH_PCT;
 	if (module && part >= EXTERNAL_MIN_PCT)
 		dw_note(t, SAYS, EXTERNAL, .share = {part},
 			.name = {dw_strings_get(&p->strings, p->modules.rows.v[module].name),
 				 dw_notes_word(t, "modules_chosen")});
 }
 
-void dw_notes_calls(struct dw_notes *t)
+/* What facts say of functions without probes: details, but for limits that were asked for and where
+ * many functions are left alone. */
+static void add_functions_without(struct dw_notes *t)
 {
-	uint64_t calls = t->totals->all[DWELL_MEASURE_CALLS];
+	int64_t alone = dw_notes_fact(t, "functions_left_alone", 0);
+	int64_t all = alone + dw_notes_fact(t, "functions_instrumented", 0);
+
+	t->in_details = true;
+	dw_notes_facts(t, DWELL_SAYS_FUNCTIONS_SHORT, DWELL_SAYS_FUNCTIONS_SHORT);
+	t->in_details = false;
+	dw_notes_facts(t, DWELL_SAYS_DISABLED, DWELL_SAYS_DISABLED);
+	t->in_details = true;
+	dw_notes_facts(t, DWELL_SAYS_ONLY_COUNTED, DWELL_SAYS_DISABLED_IN_PART);
+	t->in_details = alone <= ALONE_MANY || alone <= all / 100 * ALONE_MUCH_PCT;
+	dw_notes_facts(t, DWELL_SAYS_FUNCTIONS_ALONE, DWELL_SAYS_FUNCTIONS_ALONE);
+	t->in_details = false;
+}
+
+/* How far all this can be trusted. */
+static void add_trust(struct dw_notes *t)
+{
+	bool any = t->totals->all[DWELL_MEASURE_CALLS];
 	int64_t start = dw_notes_fact(t, "agent_start_ns", 0);
 
-	dw_notes_begin_size(t);
-	dw_note(t, MORE, CALLS, .n = {calls, count_functions(t->totals)});
-	dw_notes_end_size(t);
-	dw_notes_facts(t, DWELL_SAYS_DOTNET_RUNTIMES, DWELL_SAYS_DOTNET_RUNTIMES);
-	add_chosen(t);
-	add_time(t);
-	dw_notes_files(t);
-	dw_notes_programs(t);
-	dw_notes_path(t);
-	add_functions(t);
-	add_slow_calls(t);
-	if (!calls) {
-		dw_note(t, SAYS, NO_CALL);
-		if (!dw_notes_fact(t, "functions_instrumented", 1))
-			dw_note(t, SAYS, NO_PROBES);
-	} else {
+	t->in_details = any;
+	if (any)
 		dw_note(t, HEADING, TRUST);
+	else
+		dw_note(t, SAYS, NO_CALL);
+	if (!any && !dw_notes_fact(t, "functions_instrumented", 1))
+		dw_note(t, SAYS, NO_PROBES);
+	if (any) {
 		add_os_events(t);
 		add_costs(t);
 		add_residual(t);
+		t->in_details = true;
 		/* What the agents' own start took, where it shows. */
 		if (start > dw_notes_fact(t, "duration_ns", 0) / 100)
 			dw_note(t, SAYS, AGENTS_START, .n = {start});
 		dw_note(t, SAYS, MEMORY_WAITS);
+		add_switches(t);
 		add_external(t);
 	}
-	dw_notes_facts(t, DWELL_SAYS_FUNCTIONS_SHORT, DWELL_SAYS_NODES_DROPPED);
+	add_functions_without(t);
+	dw_notes_facts(t, DWELL_SAYS_STATEMENTS_ALONE, DWELL_SAYS_CALLS_WITHOUT_CALLER);
+	t->in_details = true;
+	dw_notes_facts(t, DWELL_SAYS_PATH_SAMPLES, DWELL_SAYS_PATHS_MISSING);
+	t->in_details = false;
+	dw_notes_facts(t, DWELL_SAYS_WITHOUT_EXTREMES, DWELL_SAYS_NODES_DROPPED);
+}
+
+void dw_notes_calls(struct dw_notes *t)
+{
+	uint64_t calls = t->totals->all[DWELL_MEASURE_CALLS];
+
+	dw_notes_begin_size(t);
+	dw_note(t, MORE, CALLS, .n = {calls, count_functions(t->totals)});
+	dw_notes_end_size(t);
+	dw_notes_programs(t);
+	add_chosen(t);
+	dw_notes_time_of_calls(t);
+	t->in_details = true;
+	dw_notes_files(t);
+	t->in_details = false;
+	dw_notes_path(t);
+	add_functions(t);
+	t->in_details = true;
+	add_slow_calls(t);
+	add_trust(t);
 }

@@ -93,6 +93,7 @@ struct list {
 	enum dw_sentence heading;
 	bool by_objects; /* shares are of objects, not of bytes */
 	bool old;	 /* what counts was collected in generation 2, else what is a row's own */
+	bool is_detail;
 };
 
 /* Rows with the share of their bytes, or objects: "12.3 MB = 1,234,567 × 153 B". */
@@ -102,6 +103,7 @@ static void add_list(struct dw_notes *t, const struct list *l)
 	uint64_t all = t->totals->all[l->by_objects ? objects : bytes_of(objects)];
 	size_t first = t->end[l->section - 1], end = t->end[l->section];
 
+	t->in_details = l->is_detail;
 	if (first < end)
 		dw_note_by(t, HEADING, l->heading);
 	for (size_t i = first; i < end && i < first + ROWS_MAX; i++) {
@@ -134,6 +136,7 @@ static void add_trust(struct dw_notes *t)
 			dw_note(t, SAYS, RUNTIME_COUNTED, .n = {counted - seen},
 				.share = {dw_share((uint64_t)(counted - seen), (uint64_t)seen)});
 	}
+	t->in_details = false;
 	dw_notes_facts(t, DWELL_SAYS_OBJECTS_LOST, DWELL_SAYS_ROWS_DROPPED);
 	if (t->totals->stacks_cut)
 		dw_note(t, SAYS, ALLOCATIONS_CUT, .n = {t->totals->stacks_cut});
@@ -144,7 +147,8 @@ void dw_notes_memory(struct dw_notes *t)
 	static const struct list lists[] = {
 		{DWELL_SECTION_FUNCTIONS, DWELL_SAYS_ALLOCATING, .by_objects = false},
 		{DWELL_SECTION_TYPES_BY_BYTES, DWELL_SAYS_TYPES_BY_BYTES, .by_objects = false},
-		{DWELL_SECTION_TYPES_BY_OBJECTS, DWELL_SAYS_TYPES_BY_OBJECTS, .by_objects = true},
+		{DWELL_SECTION_TYPES_BY_OBJECTS, DWELL_SAYS_TYPES_BY_OBJECTS, .by_objects = true,
+		 .is_detail = true},
 		{DWELL_SECTION_TYPES_BY_OLD, DWELL_SAYS_TYPES_BY_OLD, .old = true},
 	};
 	const uint64_t *all = t->totals->all;
@@ -165,6 +169,7 @@ void dw_notes_memory(struct dw_notes *t)
 	}
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
 		add_list(t, &lists[i]);
+	t->in_details = true;
 	dw_note(t, HEADING, CHANGED);
 	add_trust(t);
 }

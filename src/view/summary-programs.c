@@ -76,15 +76,16 @@ void dw_notes_programs(struct dw_notes *t)
 
 	if (t->totals->processes.n >= PROCESSES_MIN && gather(t, &s))
 		t->failed = -ENOMEM;
-	if (s.rows.n > 1)
-		dw_note(t, HEADING, PROGRAMS);
 	for (unsigned i = 0; s.rows.n > 1 && i < PROGRAMS_MAX; i++) {
 		struct program next = take_next(&s);
 
 		if (next.work < all / 100 * PROGRAM_MIN_PCT || !next.work)
 			break;
-		dw_note(t, SHARE, PROGRAM,
-			.name = {dw_strings_get(&t->profile->strings, next.name)},
+		if (i)
+			dw_note(t, MORE, AND);
+		else
+			dw_note(t, SAYS, PROGRAMS);
+		dw_note(t, MORE, PROGRAM, .name = {dw_strings_get(&t->profile->strings, next.name)},
 			.n = {next.processes}, .share = {dw_share(next.work, all)});
 		if (next.processes > 1)
 			dw_note(t, MORE, OF_PROCESSES, .n = {next.processes});

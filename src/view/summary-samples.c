@@ -12,6 +12,7 @@ enum {
 	FEW_SAMPLES = 100,
 	NAMELESS_PCT = 5, /* of samples in code without names, to say so */
 	MANY_PROCESSES = 10,
+	CUT_PART = 50,	 /* more than every so manieth stack cut is worth to be told at once */
 	BUSY_PCT = 50,	 /* of the time, to say nothing of waits */
 	WORKING_MAX = 5, /* functions in notes */
 	WAITING_MAX = 3,
@@ -32,21 +33,6 @@ static void add_size(struct dw_notes *t)
 	if (hz > 0)
 		dw_note(t, MORE, FREQUENCY, .n = {hz});
 	dw_notes_end_size(t);
-}
-
-static void add_cpu(struct dw_notes *t)
-{
-	int64_t user = dw_notes_fact(t, "user_cpu_ns", -1),
-		kernel = dw_notes_fact(t, "kernel_cpu_ns", -1);
-
-	if (user < 0)
-		return;
-	dw_note(t, SAYS, CPU, .n = {user});
-	if (kernel < 0)
-		return;
-	dw_note(t, MORE, CPU_KERNEL, .n = {kernel});
-	if (dw_notes_fact(t, "kernel_sampled", 0) <= 0)
-		dw_note(t, MORE, NOT_SAMPLED);
 }
 
 /* Where there is little to sample the answer lies elsewhere. */
@@ -104,7 +90,9 @@ static void add_sampler(struct dw_notes *t)
 		return;
 	if (is_sampler(t, "outside"))
 		dw_note(t, SAYS, PROCFS, .name = {why});
+	t->in_details = true;
 	dw_notes_facts(t, DWELL_SAYS_WAITS_CUT, DWELL_SAYS_WAITS_CUT);
+	t->in_details = false;
 	if (dw_notes_fact(t, "waits_stacks_refused", 0) &&
 	    !dw_notes_fact(t, "waits_stacks_whole", 0) && !dw_notes_fact(t, "waits_stacks_cut", 0))
 		dw_note(t, SAYS, WAITS_WITHOUT_STACKS);
@@ -155,8 +143,6 @@ static void add_head(struct dw_notes *t)
 	int64_t discarded = dw_notes_fact(t, "samples_discarded", 0) -
 			    dw_notes_fact(t, "samples_discarded_32bit", 0);
 
-	if (!dw_notes_is_part(t))
-		add_cpu(t);
 	if (!dw_totals_has_waits(t->totals)) {
 		add_few(t);
 		if (!dw_notes_is_part(t))
@@ -165,8 +151,10 @@ static void add_head(struct dw_notes *t)
 	add_sampler(t);
 	add_unseen(t);
 	dw_notes_facts(t, DWELL_SAYS_SAMPLES_LOST, DWELL_SAYS_THROTTLED);
+	t->in_details = t->totals->stacks_cut <= t->totals->all[DWELL_MEASURE_SAMPLES] / CUT_PART;
 	if (t->totals->stacks_cut)
 		dw_note(t, SAYS, STACKS_CUT, .n = {t->totals->stacks_cut});
+	t->in_details = false;
 	add_nameless(t);
 	dw_notes_facts(t, DWELL_SAYS_DISCARDED_32BIT, DWELL_SAYS_DISCARDED_32BIT);
 	if (discarded > 0)
@@ -241,9 +229,9 @@ static void add_waiting(struct dw_notes *t)
 void dw_notes_samples(struct dw_notes *t)
 {
 	add_size(t);
-	add_head(t);
-	dw_notes_waits(t);
 	dw_notes_programs(t);
+	add_head(t);
+	dw_notes_time_of_samples(t);
 	dw_notes_path(t);
 	add_working(t);
 	add_waiting(t);

@@ -16,9 +16,8 @@
 
 enum {
 	TYPE_LISTS = 3,
-	PATH_ROWS_MAX = 8,  /* of the hot path, in notes */
+	PATH_ROWS_MAX = 5,  /* of the hot path, in notes */
 	NEXT_NAME_MAX = 28, /* bytes of a name that is proposed */
-	PATH_HEAD_ROWS = 3, /* of a longer one before the gap: its end matters most */
 };
 
 struct summary {
@@ -113,6 +112,7 @@ const char *dw_sentence_text(enum dw_sentence sentence)
 
 void dw_notes_add(struct dw_notes *t, struct dw_note note)
 {
+	note.is_detail = t->in_details;
 	if (dw_vec_push(&t->rows, note))
 		t->failed = -ENOMEM;
 }
@@ -177,26 +177,62 @@ static enum dw_sentence path_heading(const struct dw_notes *t)
 	return t->view->sample_ns > 0 ? DWELL_SAYS_PATH_OF_TIME : DWELL_SAYS_PATH;
 }
 
+/* A row of the hot path, and what makes it worth a line: what its caller has that it lacks, or its
+ * own part, in thousandths of all. */
+struct path_row {
+	size_t item;
+	uint64_t worth;
+};
+
+/* Choose rows of the hot path's @n to be told, in order: the last one and those of most worth, of
+ * equal ones those next to the end. How many there are in @ret. */
+static size_t choose_path(struct dw_notes *t, size_t n, struct path_row ret[static PATH_ROWS_MAX])
+{
+	enum dw_measure work = dw_totals_work(t->totals);
+	uint64_t all = t->totals->all[work] / 1000 + 1, caller = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct dw_row row = dw_notes_row(t, i);
+		uint64_t inclusive = dw_measured_get(&row.measured, work, false),
+			 own = dw_measured_get(&row.measured, work, true),
+			 parted = i && caller > inclusive ? caller - inclusive : 0;
+		struct path_row next = {i, (own > parted ? own : parted) / all};
+		size_t least = 0;
+
+		caller = inclusive;
+		if (count == PATH_ROWS_MAX) {
+			for (size_t j = 1; j < count; j++)
+				if (ret[j].worth < ret[least].worth)
+					least = j;
+			if (i + 1 < n && next.worth < ret[least].worth)
+				continue;
+			memmove(&ret[least], &ret[least + 1], (--count - least) * sizeof *ret);
+		}
+		ret[count++] = next;
+	}
+	return count;
+}
+
 void dw_notes_path(struct dw_notes *t)
 {
 	enum dw_method method = dw_profile_method(t->profile);
 	enum dw_measure work = dw_totals_work(t->totals);
 	uint64_t all = t->totals->all[work];
-	unsigned shares = method == DWELL_METHOD_SAMPLING ? 1 : 2;
-	size_t n = t->end[DWELL_SECTION_PATH], left_out = n > PATH_ROWS_MAX ? n - PATH_ROWS_MAX : 0;
+	struct path_row rows[PATH_ROWS_MAX];
+	size_t n = choose_path(t, t->end[DWELL_SECTION_PATH], rows);
 
 	if (n)
 		dw_note_by(t, HEADING, path_heading(t),
 			   .n = {work == DWELL_MEASURE_SAMPLES
 					 ? (uint64_t)((double)all * t->view->sample_ns)
 					 : all});
-	for (size_t depth = 0; depth < n - left_out; depth++) {
-		size_t i = depth < PATH_HEAD_ROWS ? depth : depth + left_out;
-		struct dw_row row = dw_notes_row(t, i);
+	for (size_t i = 0; i < n; i++) {
+		struct dw_row row = dw_notes_row(t, rows[i].item);
 
-		if (left_out && depth == PATH_HEAD_ROWS)
-			dw_note(t, GAP, GAP, .n = {PATH_HEAD_ROWS, left_out}, .shares = shares);
-		dw_note(t, PATH, NONE, .row = (uint32_t)i, .n = {depth}, .shares = shares,
+		dw_note(t, PATH, NONE, .row = (uint32_t)rows[i].item,
+			.n = {i, rows[i].item != (i ? rows[i - 1].item + 1 : 0)},
+			.shares = method == DWELL_METHOD_SAMPLING ? 1 : 2,
 			.share = {dw_share(dw_measured_get(&row.measured, work, false), all),
 				  dw_share(dw_measured_get(&row.measured, work, true), all)});
 	}
@@ -271,6 +307,8 @@ static void add_next(struct dw_notes *t)
 		dw_note(t, NEXT, NEXT_OF, .name = {name});
 	else
 		dw_note(t, NEXT, NEXT);
+	dw_note(t, MORE, OR_DETAILS);
+	dw_note(t, MORE, NO_DETAILS);
 }
 
 int dw_notes_make(const struct dw_view *v, struct dw_notes *ret)
@@ -290,8 +328,11 @@ int dw_notes_make(const struct dw_view *v, struct dw_notes *ret)
 		dw_notes_samples(ret);
 	add_nameless_code(ret);
 	add_debuginfod(ret);
-	if (v->request.folded)
+	if (v->request.folded) {
+		ret->in_details = true;
 		dw_note(ret, APART, SYSTEM_FOLDED);
+		ret->in_details = false;
+	}
 	add_next(ret);
 	return ret->failed;
 }

@@ -127,11 +127,12 @@ def test_slowest_calls(context):
     require(rests[0]["blocking_calls"] == 24, f"calls of nanosleep: {rests[0]}")
     later = context.report("slowest", "--from", "1500ms")["rows"]
     require(later and all(row["begin_time"] >= 1500 * MS for row in later), "a range takes by begin")
-    summary = context.run(context.dwell, "report", "run.dwell").stdout
-    for _ in range(2):  # among the eight functions that are listed it is one of the last, and may miss that
-        if not re.search(r"% .* rests +\(", summary):
+    why = ("report", "run.dwell", "--details")
+    summary = context.run(context.dwell, *why).stdout
+    for _ in range(2):  # among the functions that are looked at it is one of the last, and may miss that
+        if not re.search(r"rests +\(at", summary):
             record(context)
-            summary = context.run(context.dwell, "report", "run.dwell").stdout
+            summary = context.run(context.dwell, *why).stdout
     require(re.search(r"rests +\(at .*: (blocked|\S*nanosleep\(\) blocked) 2\.\d+ s\)", summary),
             f"why rests took long:\n{summary}")
 

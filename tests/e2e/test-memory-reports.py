@@ -146,10 +146,12 @@ def test_sql_agrees(context):
 def test_summary(context):
     done = context.run(context.dwell, "memory", "-o", "run.dwell", "--",
                        context.target(MANAGED), "lives", "300")
+    details = context.run(context.dwell, "report", "run.dwell", "--details").stdout
     for text in ("What became of it", "died old, in generation 2", "collections (",
-                 "Types with most memory allocated", "What dies old", "  (7200 B = 300 ",
-                 "background collections off"):
-        require(text in done.stderr, f"'{text}' in {done.stderr}")
+                 "Types with most memory allocated", "What dies old", "  (7200 B = 300 "):
+        require(text in done.stderr and text in details, f"'{text}' in {done.stderr}")
+    for text in "background collections off", "Types with most instances":
+        expect((text in done.stderr, text in details), (False, True), text)
 
 
 def recover(context, partial, name):
