@@ -188,8 +188,7 @@ enum dw_note_kind {
 	S(MEMORY_WAITS,                                                                                         \
 	  "Where code waits for memory, probes shift shares: some waits get longer, others hide.\n"             \
 	  "  dwell sample is the judge there.")                                                                 \
-	S(EXTERNAL,                                                                                             \
-	  "{0%} of the program's time was in {0q}, measured at its calls alone (--module {0q}{1o}).")           \
+	S(EXTERNAL, "{0%} of the program's time is in {0q}: --module {0q}{1o} shows where.")                    \
 	F(FUNCTIONS_SHORT, "functions_short",                                                                   \
 	  "{0c short function} without probes: a part of their callers (--all-functions).")                     \
 	F(DISABLED, "functions_switched_off",                                                                   \
@@ -313,7 +312,7 @@ enum dw_note_kind {
 	F(SERVERS_WRONG, "debuginfod_wrong",                                                                    \
 	  "{0c module} answered with another build's debug information: not used.")                             \
 	S(NEXT, "Next: dwell report {0@} calltree  (or functions, lines")                                       \
-	S(NEXT_OF, "Next: dwell report {0@} callers {0q}  (or calltree, lines")                                 \
+	S(NEXT_OF, "Next: dwell report {0@} callers {0q}  (or calltree")                                        \
 	S(NEXT_OF_OBJECTS, "Next: dwell report {0@} allocations  (or lifetime, gc, calltree")                   \
 	S(OR_DETAILS, "; --details)")                                                                           \
 	S(NO_DETAILS, ")")
@@ -416,8 +415,10 @@ void dw_notes_path(struct dw_notes *t);
 /* How much each program did, where there are several. */
 void dw_notes_programs(struct dw_notes *t);
 
-/* Where the time went, and what of it is in no other number. */
+/* Where the time of calls went, and what of it is in no other number. */
 void dw_notes_time_of_calls(struct dw_notes *t);
+
+/* Likewise of samples and waits. */
 void dw_notes_time_of_samples(struct dw_notes *t);
 
 /* What is said of samples and waits. */

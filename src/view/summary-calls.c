@@ -15,12 +15,12 @@
 #include <string.h>
 
 enum {
-	EXTERNAL_MIN_PCT = 20,	/* of the program's time, to tell of the module where it was; */
-	EXTERNAL_MUCH_PCT = 50, /* so much of it is more than a detail */
-	RESIDUAL_MUCH_PCT = 10, /* likewise, of the processor time */
+	EXTERNAL_MIN_PCT = 20,	    /* of the program's time, to tell of the module where it was; */
+	EXTERNAL_MUCH_PCT = 50,	    /* so much of it is more than a detail */
+	RESIDUAL_MUCH_PCT = 10,	    /* likewise, of the processor time */
 	RESIDUAL_MIN_NS = 20000000, /* and so much */
-	ALONE_MUCH_PCT = 5,	/* likewise, of functions, */
-	ALONE_MANY = 5,		/* and so many */
+	ALONE_MUCH_PCT = 5,	    /* likewise, of functions, */
+	ALONE_MANY = 5,		    /* and so many */
 	UNCOVERED_MIN_PCT = 2,
 	UNUSUAL = 2,	    /* times the mean */
 	FUNCTIONS_MAX = 5,  /* in notes */

@@ -359,7 +359,7 @@ def test_sentences_fit_the_terminal(context):
         text = " ".join(" ".join(lines).split())
         require("waiting in sleep, in Patience<…>::wait_for_a_long_while" in text, text)
         for sentence in "Where code waits for memory, probes shift shares: some waits get longer, others hide.", \
-                "measured at its calls alone", "dwell sample is the judge there.":
+                "of the program's time is in ", "dwell sample is the judge there.":
             expect(sentence in text, sentence in whole, f"{sentence} in {text}")
 
 
@@ -405,3 +405,27 @@ def test_programs(context):
     require(set(shares) >= {"waits-O2", "waits-O0"} and sum(shares.values()) <= 100.1, f"programs: {shares}")
     require(shares["waits-O2"] > 2 * shares["waits-O0"] > 0, f"shares: {shares}")
     require(re.search(r"waits-O2 \d+ % in 2 processes", told), "processes of one program")
+
+
+@cases("sample", "instrument")
+def test_first_screen(context, method):
+    """The summary of a program with work and waits is one screen, shares are of the work that is told, and
+    the same as of all its rows; details come when they are asked for, and say more."""
+    done = context.run(context.dwell, method, "-o", "run.dwell", "--", context.target("waits-O2"),
+                       "spin,sleep,pipe", "1")
+    require("Where the time went" in done.stderr, done.stderr)
+    lines = on_terminal(context, 80, "report", "run.dwell")
+    require(len(lines) <= 24, lines)
+    expect([line for line in lines if len(line) > 80], [], "wide lines")
+    at, = (i for i, line in enumerate(lines) if line.startswith("Where the time went"))
+    shares = [float(re.match(r" +([\d.]+) % ", line)[1]) for line in lines[at + 1:lines.index("", at)]
+              if "%" in line]
+    require(99 < sum(shares) < 100.1 and len(shares) > 2, f"shares: {lines}")
+    for kind in "in sleep", "for pipes":
+        require(any(f" waiting {kind}" in line for line in lines[at:]), f"waits {kind}: {lines}")
+    path = [line for line in lines[lines.index("", at):] if re.match(r" +[\d.]+ % +([\d.]+ % )? *\w", line)]
+    require(0 < len(path) <= 5, f"hot path: {lines}")
+    details = on_terminal(context, 80, "report", "run.dwell", "--details")
+    require(set(line for line in lines if not line.startswith("Next")) <= set(details)
+            and len(details) > len(lines) - (method == "sample"), details)
+    expect("How far to trust this" in details, method == "instrument", "trust")
