@@ -113,14 +113,16 @@ static void put_path_row(struct printer *p, const struct dw_note *note)
 /* Whether a blank line stands before @note. */
 static bool is_section(const struct printer *p, const struct dw_note *note)
 {
+	bool is_behind = p->before == DWELL_NOTE_SAYS || p->before == DWELL_NOTE_APART;
+
 	switch (note->kind) {
 	case DWELL_NOTE_HEADING:
 		/* The answer stands right below what was recorded. */
 		return note->says != DWELL_SAYS_TIME;
 	case DWELL_NOTE_APART:
-		return p->before != DWELL_NOTE_SAYS && p->before != DWELL_NOTE_APART;
+		return !is_behind;
 	case DWELL_NOTE_NEXT:
-		return p->job->path;
+		return p->job->path && !is_behind;
 	default:
 		/* Its heading is a detail. */
 		return note->kind == DWELL_NOTE_SAYS && p->is_headless;
