@@ -7,6 +7,8 @@
 #include "format/wrap.h"
 #include "view/notes.h"
 
+#define NOTHING_PCT .005 /* would be 0.00 */
+
 enum {
 	WIDTH_DEFAULT = 80,
 	WIDTH_MIN = 40,
@@ -60,17 +62,19 @@ static void put_sentence(struct printer *p, const char *text, size_t used, size_
 	dw_text_put_wrapped(p->out, text, used, indent, p->job->width ? p->width : 0);
 }
 
-/* The share with a bar, of which the part that is not the program's is lighter. */
+/* The share with a bar, in which parts that are not the program's, and waits, are lighter. */
 static void put_share(struct printer *p, const struct dw_note *note)
 {
-	double all = note->share[0], full = note->shares == 2 ? note->share[1] : all,
-	       half = all - full;
-	size_t a = (size_t)(full * (double)p->bar / 100 + .5);
-	size_t b = (size_t)((full + half) * (double)p->bar / 100 + .5);
+	double all = note->share[0], program = note->shares > 1 ? note->share[1] : all,
+	       processor = note->shares > 2 ? program + note->share[2] : program;
+	double blocks = (double)p->bar / 100;
+	size_t first = (size_t)((program < all ? program : all) * blocks + .5),
+	       second = (size_t)((processor < all ? processor : all) * blocks + .5),
+	       end = (size_t)(all * blocks + .5);
 
 	dw_out_printf(p->out, "  %6.2f %% ", all);
 	for (size_t i = 0; i < p->bar; i++)
-		dw_out_puts(p->out, i < a ? "█" : i < b ? "▒" : "·");
+		dw_out_puts(p->out, i < first ? "█" : i < second ? "▒" : i < end ? "░" : "·");
 	dw_out_puts(p->out, " ");
 }
 
@@ -103,8 +107,11 @@ static void put_path_row(struct printer *p, const struct dw_note *note)
 {
 	size_t indent = note->n[0] * 2 > INDENT_MAX ? INDENT_MAX : note->n[0] * 2;
 
-	for (unsigned i = 0; i < note->shares; i++)
-		dw_out_printf(p->out, "  %6.2f %%", note->share[i]);
+	dw_out_printf(p->out, "  %6.2f %%", note->share[0]);
+	if (note->shares > 1 && note->share[1] >= NOTHING_PCT)
+		dw_out_printf(p->out, "  %6.2f %%", note->share[1]);
+	else if (note->shares > 1)
+		dw_out_fill(p->out, ' ', SHARE_COLUMNS - 2);
 	dw_out_printf(p->out, "%*s %s", (int)indent, "", note->n[1] ? "… " : "");
 	put_name(p, note, 10 * note->shares + 4 + indent);
 	dw_out_puts(p->out, "\n");

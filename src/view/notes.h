@@ -44,20 +44,21 @@ enum dw_note_kind {
 	S(OF_EVENT, " of {0s}")                                                                                 \
 	S(ONE_EACH, ", one each {0n}")                                                                          \
 	S(FREQUENCY, " at {0n} Hz")                                                                             \
+	S(FREQUENCY_OF_TIME, " at {0n} Hz of CPU time")                                                         \
 	S(CALLS, "{0c call} of {1c function}")                                                                  \
 	S(OBJECTS, "{0c object} of {1c type}, {2b}")                                                            \
 	S(TASKS, ", {0c thread} in {1c process}")                                                               \
-	S(NOT_SAMPLED, ", not sampled")                                                                         \
+	S(KERNEL_NOT_SAMPLED, "Not sampled: {0t} in the kernel")                                                \
 	S(MOSTLY_WAITING,                                                                                       \
 	  "It used {0%} of one processor: record where threads wait, too, to see the rest.")                    \
-	S(PROGRAMS, "Programs: ")                                                                               \
+	S(PROGRAMS, "By program: ")                                                                             \
 	S(PROGRAM, "{0s} {0%}")                                                                                 \
 	S(OF_PROCESSES, " in {0c process}")                                                                     \
 	/* What for, in the order of enum dw_wait_kind. */                                                      \
 	S(WAITS_OTHER, "otherwise")                                                                             \
 	S(WAITS_LOCK, "for locks")                                                                              \
-	S(WAITS_CONDITION, "for other threads")                                                                 \
-	S(WAITS_DISK, "for files and disks")                                                                    \
+	S(WAITS_CONDITION, "for others")                                                                        \
+	S(WAITS_DISK, "for files")                                                                              \
 	S(WAITS_SOCKET, "for sockets")                                                                          \
 	S(WAITS_PIPE, "for pipes")                                                                              \
 	S(WAITS_SLEEP, "in sleep")                                                                              \
@@ -67,7 +68,7 @@ enum dw_note_kind {
 	S(WAITS_IDLE, "for work (idle)")                                                                        \
 	S(WAITS_CHILD, "for processes or threads to end")                                                       \
 	S(WAITS_READY, "for a processor")                                                                       \
-	S(WAITS_MOST, ", in {0f}")                                                                              \
+	S(WAITS_MOST, ", most in {0f}")                                                                         \
 	S(WAITS_MORE, "{0t} waiting for other things (dwell report {0@} waits)")                                \
 	S(WAITING_TIME, "{0t} waiting ")                                                                        \
 	S(CHOSEN_FOR_ONE,                                                                                       \
@@ -118,16 +119,13 @@ enum dw_note_kind {
 	  "{0c sample} discarded: of 32-bit code, which is not unwound.")                                       \
 	S(DISCARDED, "{0c sample} discarded: the program was not running then.")                                \
 	/* The hot path, and functions. */                                                                      \
-	S(PATH, "Hot path")                                                                                     \
-	S(PATH_OF_TIME, "Hot path: 100 % is {0t} of processor time")                                            \
-	S(PATH_OF_WORK, "Hot path: 100 % is {0t} of processor time and waits")                                  \
-	S(PATH_OF_CALLS, "Hot path: time with callees, and of its own")                                         \
-	S(PATH_OF_OBJECTS, "Hot path: bytes with callees, and of its own")                                      \
-	S(WORKING, "Functions doing most of the work themselves")                                               \
-	S(WORKING_OR_WAITING,                                                                                   \
-	  "Functions doing most of the work themselves (█ processor, ▒ waits)")                                 \
-	S(WAITING, "Functions waiting longest themselves")                                                      \
-	S(CALLED, "Functions with most individual work (█ the program, ▒ the operating system)")                \
+	S(PATH, "Hot path: shares with callees (… callers left out)")                                           \
+	S(PATH_OF_CALLS, "Hot path: with callees, and own (… callers left out)")                                \
+	S(PATH_OF_OBJECTS, "Hot path: bytes with callees, and own (… callers left out)")                        \
+	S(WORKING, "Functions by work of their own")                                                            \
+	S(WORKING_OR_WAITING, "Functions by time of their own (█ processor, ░ waits)")                          \
+	S(WAITING, "Functions by waits of their own")                                                           \
+	S(CALLED, "Functions by time of their own (█ program, ▒ system, ░ waits)")                              \
 	S(PROCESSES, "{0c process}")                                                                            \
 	/* Where a function begins. */                                                                          \
 	S(AT_LINE, "{0s}:{1d}")                                                                                 \
@@ -136,17 +134,21 @@ enum dw_note_kind {
 	S(IN_PROCESSES, " in {0c process}")                                                                     \
 	S(MEASURED, ", {0c measured one}")                                                                      \
 	S(TAKING, ", {0t}")                                                                                     \
-	S(TAKING_AT_MOST, ", at most {0t}")                                                                     \
+	S(AT_MOST, ", or up to {0t}")                                                                           \
 	S(EACH, " each")                                                                                        \
 	/* Whose the time of all threads was. */                                                                \
-	S(TIME, "Where the time went: 100 % is {0t} of all threads")                                            \
+	S(TIME, "Where the time went: 100 % is {0t}")                                                           \
+	S(TIME_OF_THREADS, " of all threads")                                                                   \
+	S(ON_PROCESSOR, "{0t} on the processor")                                                                \
+	S(OF_PROGRAM_AND_KERNEL, ": {0t} program, {1t} kernel")                                                 \
+	S(NO_PROCESSOR, "No processor was free for {0t}, which made all of it take longer.")                    \
+	S(NO_PROCESSOR_IN_CALLS, "No processor was free for {0t}, nor for a part of the waits.")                \
 	S(IN_PROGRAM, "{0t} in the program")                                                                    \
 	S(IN_PROGRAM_AT_MOST, "{0t} in the program, at most")                                                   \
 	S(SWITCHES, "Off the processor: {0c switch}.")                                                          \
 	S(BLOCKING_CALLS, "Off the processor: {0c blocking call}.")                                             \
 	S(SWITCHES_AND_CALLS, "Off the processor: {0c switch}, {1c blocking call}.")                            \
 	S(IN_SYSTEM_CALLS, "{0t} in system calls")                                                              \
-	S(IN_KERNEL, "{0t} in the kernel")                                                                      \
 	S(IO_CALLS, ": {0c I/O call}")                                                                          \
 	S(AROUND_SWITCHES, "{0t} around switches")                                                              \
 	S(BESIDES_WAITS, "Waits not counted: ")                                                                 \
@@ -212,14 +214,14 @@ enum dw_note_kind {
 	F(PROCESSES_LEFT_OUT, "processes_left_out",                                                             \
 	  "{0c process} left out: they began when the call trees were too large already.")                      \
 	F(DOTNET_RUNTIMES, "runtimes",                                                                          \
-	  "{0c .NET runtime} ran whose methods are not measured yet: dwell sample shows their shares.")         \
+	  "{0c .NET runtime} ran, whose methods only dwell sample shows.")                                      \
 	F(JAVA_RUNTIMES, "java_runtimes",                                                                       \
-	  "{0c Java runtime} ran whose methods are not measured: dwell sample shows their shares.")             \
+	  "{0c Java runtime} ran, whose methods only dwell sample shows.")                                      \
 	F(THREADS_DROPPED, "threads_dropped", "{0c thread} ran unmeasured: the time is missing.")               \
 	F(THREADS_FILTERED, "threads_filtered",                                                                 \
 	  "{0c thread} of these began under a system-call filter: agents make no calls there.")                 \
 	F(CALLS_TRUNCATED, "calls_truncated",                                                                   \
-	  "{0c call} beyond the memory for paths: counted exactly, but trees estimate their paths.")            \
+	  "Paths of {0c call} are estimates (--memory was full), all else is exact.")                           \
 	F(CALLS_WITHOUT_CALLER, "calls_without_caller",                                                         \
 	  "{0c call} of these only counted for their functions: no memory for more callers (--memory).")        \
 	F(PATH_SAMPLES, "paths_drawn", "{0c path sample} tell the shares of these paths.")                      \
@@ -311,7 +313,7 @@ enum dw_note_kind {
 	  "{0c module} not answered: no server could be reached.")                                              \
 	F(SERVERS_WRONG, "debuginfod_wrong",                                                                    \
 	  "{0c module} answered with another build's debug information: not used.")                             \
-	S(NEXT, "Next: dwell report {0@} calltree  (or functions, lines")                                       \
+	S(NEXT, "Next: dwell report {0@} calltree  (or functions")                                              \
 	S(NEXT_OF, "Next: dwell report {0@} callers {0q}  (or calltree")                                        \
 	S(NEXT_OF_OBJECTS, "Next: dwell report {0@} allocations  (or lifetime, gc, calltree")                   \
 	S(OR_DETAILS, "; --details)")                                                                           \
@@ -323,10 +325,11 @@ enum dw_sentence { DWELL_SENTENCES(DWELL_SENTENCE_NAME, DWELL_SENTENCE_NAME) };
 struct dw_note {
 	enum dw_note_kind kind;
 	enum dw_sentence says;
-	uint32_t row;	     /* of the view: PATH, RANKED, SLOWEST */
-	unsigned shares;     /* PATH: columns of them; RANKED: 2 = the second is the program's */
-	double share[2];     /* percent */
-	uint64_t n[5];	     /* for the places; times may be below 0 */
+	uint32_t row;	 /* of the view: PATH, RANKED, SLOWEST */
+	unsigned shares; /* PATH: columns of them; RANKED: 2 = the second is a part of the first, 3
+			    = and the third of the rest */
+	double share[3]; /* percent */
+	uint64_t n[5];	 /* for the places; times may be below 0 */
 	const char *name[2]; /* likewise */
 	bool is_detail;	     /* only told where details are asked for */
 };

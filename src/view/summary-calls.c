@@ -63,8 +63,8 @@ static bool is_upper_bound(const struct dw_notes *t)
 	return dw_call_is_upper_bound(t->profile, 0);
 }
 
-/* "2,692,537 calls, 455 ns each", or "200 calls in 2 processes, 455 ns"; "at most 30 ns each" where
- * that is all that can be told */
+/* "2,692,537 calls, 455 ns each"; "7 ns each, or up to 30 ns" where it cannot be
+ * told better. */
 static void describe_calls(struct dw_notes *t, const struct dw_row *row)
 {
 	const struct dw_measured *m = &row->measured;
@@ -80,10 +80,11 @@ static void describe_calls(struct dw_notes *t, const struct dw_row *row)
 		return;
 	if (dw_measured_get(m, DWELL_MEASURE_COUNTED, false))
 		dw_note(t, MORE, MEASURED, .n = {measured});
-	dw_note_by(t, MORE, at_most ? DWELL_SAYS_TAKING_AT_MOST : DWELL_SAYS_TAKING,
-		   .n = {(work + (at_most ? at_most - own : 0)) / measured});
-	if (measured > 1 && row->processes == 1)
+	dw_note(t, MORE, TAKING, .n = {work / measured});
+	if (measured > 1)
 		dw_note(t, MORE, EACH);
+	if (at_most && (work + at_most - own) * 4 > work * 5)
+		dw_note(t, MORE, AT_MOST, .n = {(work + at_most - own) / measured});
 }
 
 /* The functions with most time of their own, each with the program's and the system's part. */
@@ -99,11 +100,13 @@ static void add_functions(struct dw_notes *t)
 		uint64_t work = dw_measured_get(&row.measured, DWELL_MEASURE_WORK, true);
 		double program = dw_share(
 			dw_measured_get(&row.measured, DWELL_MEASURE_APPLICATION, true), all);
+		double system =
+			dw_share(dw_measured_get(&row.measured, DWELL_MEASURE_OS_CPU, true), all);
 
 		if (!work || (work < all / TRIFLE_PART && i > t->end[DWELL_SECTION_PATH]))
 			break;
-		dw_note(t, RANKED, NONE, .row = (uint32_t)i, .shares = 2,
-			.share = {dw_share(work, all), program});
+		dw_note(t, RANKED, NONE, .row = (uint32_t)i, .shares = 3,
+			.share = {dw_share(work, all), program, system});
 		if (row.function != (uint32_t)DWELL_FUNCTION_ROOT)
 			describe_calls(t, &row);
 		else if (row.processes > 1)
@@ -438,7 +441,8 @@ static void add_trust(struct dw_notes *t)
 		add_external(t);
 	}
 	add_functions_without(t);
-	dw_notes_facts(t, DWELL_SAYS_STATEMENTS_ALONE, DWELL_SAYS_CALLS_WITHOUT_CALLER);
+	dw_notes_facts(t, DWELL_SAYS_STATEMENTS_ALONE, DWELL_SAYS_PROCESSES_LEFT_OUT);
+	dw_notes_facts(t, DWELL_SAYS_THREADS_DROPPED, DWELL_SAYS_CALLS_WITHOUT_CALLER);
 	t->in_details = true;
 	dw_notes_facts(t, DWELL_SAYS_PATH_SAMPLES, DWELL_SAYS_PATHS_MISSING);
 	t->in_details = false;
@@ -453,6 +457,7 @@ void dw_notes_calls(struct dw_notes *t)
 	dw_note(t, MORE, CALLS, .n = {calls, count_functions(t->totals)});
 	dw_notes_end_size(t);
 	dw_notes_programs(t);
+	dw_notes_facts(t, DWELL_SAYS_DOTNET_RUNTIMES, DWELL_SAYS_JAVA_RUNTIMES);
 	add_chosen(t);
 	dw_notes_time_of_calls(t);
 	t->in_details = true;

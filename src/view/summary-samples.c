@@ -31,7 +31,10 @@ static void add_size(struct dw_notes *t)
 	if (period > 1)
 		dw_note(t, MORE, ONE_EACH, .n = {period});
 	if (hz > 0)
-		dw_note(t, MORE, FREQUENCY, .n = {hz});
+		dw_note_by(t, MORE,
+			   t->totals->amounts.sample_ns ? DWELL_SAYS_FREQUENCY_OF_TIME
+							: DWELL_SAYS_FREQUENCY,
+			   .n = {hz});
 	dw_notes_end_size(t);
 }
 

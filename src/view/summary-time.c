@@ -3,6 +3,7 @@
  * waited for, the longest first, are shares of the work that all else is told of. What is in none
  * of its numbers, such as idle threads, stands in one line behind.
  */
+#include "analysis/just-my-code.h"
 #include "view/notes.h"
 
 enum {
@@ -10,18 +11,16 @@ enum {
 	KIND_MIN_PCT = 1, /* of the work, likewise */
 	PART_MIN = 500,	  /* of the work, likewise: every so manieth part */
 	AROUND_MIN_NS = 1000,
+	LACK_MIN_NS = 10000000, /* without a processor, to warn of it, */
+	LACK_PART = 2,		/* and so manieth part of the time with one */
 };
 
 /* What there is to tell. */
 struct told {
 	struct dw_notes *t;
-	uint64_t work;	  /* ns, what shares are of */
-	uint64_t besides; /* ns that are in none of the numbers */
-};
-
-/* The parts of processor time. */
-struct processor {
-	uint64_t program, system, around;
+	uint64_t processor; /* ns */
+	uint64_t work;	    /* ns, what shares are of */
+	uint64_t besides;   /* ns that are in none of the numbers */
 };
 
 /* Put the kinds that waited into @ret, the longest first. How many there are. */
@@ -77,13 +76,24 @@ static void add_kinds(const struct told *w, const enum dw_wait_kind *kinds, unsi
 		}
 		add_share(w, k->ns, DWELL_SAYS_WAITING_TIME);
 		dw_note_by(w->t, MORE, DWELL_SAYS_WAITS_OTHER + kinds[i]);
-		if (f && k->function_ns > k->ns / 2)
+		/* What all threads begin with says nothing. */
+		if (f && k->function_ns > k->ns / 2 &&
+		    !(f->module && dw_is_system_module(t->profile, f->module)))
 			dw_note(w->t, MORE, WAITS_MOST,
 				.name = {dw_strings_get(&t->profile->strings, f->name)});
 		told++;
 	}
 	if (more && more >= least)
 		add_share(w, more, DWELL_SAYS_WAITS_MORE);
+}
+
+/* Whether threads lacked a processor so long that all other numbers look otherwise alone. */
+static bool lacks_processor(const struct told *w)
+{
+	uint64_t ready = w->t->totals->waits[DWELL_WAIT_READY].ns;
+
+	return is_left_out(w->t, DWELL_WAIT_READY) && ready > LACK_MIN_NS &&
+	       ready > w->processor / LACK_PART;
 }
 
 /* What is in no number, where it is worth to be told. */
@@ -97,7 +107,8 @@ static void add_besides(const struct told *w, const enum dw_wait_kind *kinds, un
 	for (unsigned i = 0; i < n; i++) {
 		uint64_t ns = t->totals->waits[kinds[i]].ns;
 
-		if (!is_left_out(t, kinds[i]) || ns < least)
+		if (!is_left_out(t, kinds[i]) || ns < least ||
+		    (kinds[i] == DWELL_WAIT_READY && lacks_processor(w)))
 			continue;
 		if (any)
 			dw_note(t, MORE, AND);
@@ -115,70 +126,83 @@ static void add_besides(const struct told *w, const enum dw_wait_kind *kinds, un
 		dw_note(t, SAYS, BESIDES_PROBES, .n = {probes});
 }
 
-static void add_processor(const struct told *w, const struct processor *p)
+/* Sum up what there is, and say what it is shares of. False: there is nothing. */
+static bool begin(struct told *w, enum dw_wait_kind *kinds, unsigned *ret_n)
 {
 	struct dw_notes *t = w->t;
-	bool is_calls = dw_profile_method(t->profile) == DWELL_METHOD_INSTRUMENTATION;
-	uint64_t io = t->totals->all[DWELL_MEASURE_IO_CALLS];
+	uint64_t threads, processes;
 
-	if (p->program)
-		add_share(w, p->program,
-			  dw_call_is_upper_bound(t->profile, 0) ? DWELL_SAYS_IN_PROGRAM_AT_MOST
-								: DWELL_SAYS_IN_PROGRAM);
-	if (is_part(w, p->system)) {
-		add_share(w, p->system,
-			  is_calls ? DWELL_SAYS_IN_SYSTEM_CALLS : DWELL_SAYS_IN_KERNEL);
-		if (is_calls && io)
-			dw_note(t, MORE, IO_CALLS, .n = {io});
-		else if (!is_calls && dw_notes_fact(t, "kernel_sampled", 0) <= 0)
-			dw_note(t, MORE, NOT_SAMPLED);
-	}
-	if (is_part(w, p->around))
-		add_share(w, p->around, DWELL_SAYS_AROUND_SWITCHES);
-}
-
-static void tell(struct dw_notes *t, const struct processor *p)
-{
-	enum dw_wait_kind kinds[DWELL_WAIT_KINDS];
-	unsigned n = sort_kinds(t->totals->waits, kinds);
-	struct told w = {.t = t,
-			 .work = p->program + p->system + p->around,
-			 .besides = t->totals->all[DWELL_MEASURE_OVERHEAD]};
-
-	for (unsigned i = 0; i < n; i++)
-		*(is_left_out(t, kinds[i]) ? &w.besides : &w.work) += t->totals->waits[kinds[i]].ns;
-	if (!w.work && !w.besides)
-		return;
-	dw_note(t, HEADING, TIME, .n = {w.work});
-	add_processor(&w, p);
-	add_kinds(&w, kinds, n);
-	add_besides(&w, kinds, n);
+	*ret_n = sort_kinds(t->totals->waits, kinds);
+	w->work += w->processor;
+	w->besides = t->totals->all[DWELL_MEASURE_OVERHEAD];
+	for (unsigned i = 0; i < *ret_n; i++)
+		*(is_left_out(t, kinds[i]) ? &w->besides : &w->work) +=
+			t->totals->waits[kinds[i]].ns;
+	if (!w->work && !w->besides)
+		return false;
+	dw_note(t, HEADING, TIME, .n = {w->work});
+	dw_notes_count_tasks(t, &threads, &processes);
+	if (threads > 1)
+		dw_note(t, MORE, TIME_OF_THREADS);
+	return true;
 }
 
 void dw_notes_time_of_calls(struct dw_notes *t)
 {
 	const uint64_t *v = t->totals->all;
-	struct processor p = {.program = v[DWELL_MEASURE_APPLICATION],
-			      .system = v[DWELL_MEASURE_OS_CPU]};
-	uint64_t known = p.program + p.system + v[DWELL_MEASURE_BLOCKED];
+	uint64_t program = v[DWELL_MEASURE_APPLICATION], system = v[DWELL_MEASURE_OS_CPU],
+		 known = program + system + v[DWELL_MEASURE_BLOCKED], around = 0;
+	struct told w = {.t = t, .processor = program + system};
+	enum dw_wait_kind kinds[DWELL_WAIT_KINDS];
+	unsigned n;
 
 	if (known + v[DWELL_MEASURE_ELAPSED] / 10000 + AROUND_MIN_NS < v[DWELL_MEASURE_ELAPSED])
-		p.around = v[DWELL_MEASURE_ELAPSED] - known;
-	tell(t, &p);
+		around = v[DWELL_MEASURE_ELAPSED] - known;
+	w.work = around;
+	if (!begin(&w, kinds, &n))
+		return;
+	if (program)
+		add_share(&w, program,
+			  dw_call_is_upper_bound(t->profile, 0) ? DWELL_SAYS_IN_PROGRAM_AT_MOST
+								: DWELL_SAYS_IN_PROGRAM);
+	if (is_part(&w, system)) {
+		add_share(&w, system, DWELL_SAYS_IN_SYSTEM_CALLS);
+		if (v[DWELL_MEASURE_IO_CALLS])
+			dw_note(t, MORE, IO_CALLS, .n = {v[DWELL_MEASURE_IO_CALLS]});
+	}
+	if (is_part(&w, around))
+		add_share(&w, around, DWELL_SAYS_AROUND_SWITCHES);
+	add_kinds(&w, kinds, n);
+	add_besides(&w, kinds, n);
+	if (lacks_processor(&w))
+		dw_note(t, SAYS, NO_PROCESSOR_IN_CALLS,
+			.n = {t->totals->waits[DWELL_WAIT_READY].ns});
 }
 
-/* The kernel tells the time of whole recordings, samples that of a part. */
+/* How the kernel divides processor time is known of whole recordings. */
 void dw_notes_time_of_samples(struct dw_notes *t)
 {
-	int64_t user = dw_notes_fact(t, "user_cpu_ns", 0),
-		kernel = dw_notes_fact(t, "kernel_cpu_ns", 0);
-	struct processor p = {0};
+	int64_t user = dw_notes_fact(t, "user_cpu_ns", -1),
+		kernel = dw_notes_fact(t, "kernel_cpu_ns", -1);
+	bool is_sampled = dw_notes_fact(t, "kernel_sampled", 0) > 0;
+	bool is_known = user >= 0 && kernel >= 0 && !dw_notes_is_part(t);
+	struct told w = {.t = t,
+			 .processor = t->totals->amounts.sample_ns *
+				      t->totals->all[DWELL_MEASURE_SAMPLES]};
+	enum dw_wait_kind kinds[DWELL_WAIT_KINDS];
+	unsigned n;
 
-	if (dw_notes_is_part(t)) {
-		p.program = t->totals->amounts.sample_ns * t->totals->all[DWELL_MEASURE_SAMPLES];
-	} else {
-		p.program = user > 0 ? (uint64_t)user : 0;
-		p.system = kernel > 0 ? (uint64_t)kernel : 0;
-	}
-	tell(t, &p);
+	if (!begin(&w, kinds, &n))
+		return;
+	if (w.processor)
+		add_share(&w, w.processor,
+			  is_sampled ? DWELL_SAYS_ON_PROCESSOR : DWELL_SAYS_IN_PROGRAM);
+	if (w.processor && is_sampled && is_known)
+		dw_note(t, MORE, OF_PROGRAM_AND_KERNEL, .n = {user, kernel});
+	add_kinds(&w, kinds, n);
+	add_besides(&w, kinds, n);
+	if (is_known && !is_sampled && is_part(&w, (uint64_t)kernel))
+		dw_note(t, SAYS, KERNEL_NOT_SAMPLED, .n = {kernel});
+	if (lacks_processor(&w))
+		dw_note(t, SAYS, NO_PROCESSOR, .n = {t->totals->waits[DWELL_WAIT_READY].ns});
 }

@@ -16,8 +16,9 @@
 
 enum {
 	TYPE_LISTS = 3,
-	PATH_ROWS_MAX = 5,  /* of the hot path, in notes */
-	NEXT_NAME_MAX = 28, /* bytes of a name that is proposed */
+	PATH_ROWS_MAX = 5,    /* of the hot path, in notes */
+	WHOLE_PERMILLE = 950, /* a longer one begins behind the callers that have so much of all */
+	NEXT_NAME_MAX = 28,   /* bytes of a name that is proposed */
 };
 
 struct summary {
@@ -169,12 +170,10 @@ static enum dw_sentence path_heading(const struct dw_notes *t)
 {
 	enum dw_method method = dw_profile_method(t->profile);
 
-	if (method != DWELL_METHOD_SAMPLING)
-		return method == DWELL_METHOD_MEMORY ? DWELL_SAYS_PATH_OF_OBJECTS
-						     : DWELL_SAYS_PATH_OF_CALLS;
-	if (t->totals->all[DWELL_MEASURE_BLOCKED] && dw_totals_has(t->totals, DWELL_MEASURE_WORK))
-		return DWELL_SAYS_PATH_OF_WORK;
-	return t->view->sample_ns > 0 ? DWELL_SAYS_PATH_OF_TIME : DWELL_SAYS_PATH;
+	if (method == DWELL_METHOD_SAMPLING)
+		return DWELL_SAYS_PATH;
+	return method == DWELL_METHOD_MEMORY ? DWELL_SAYS_PATH_OF_OBJECTS
+					     : DWELL_SAYS_PATH_OF_CALLS;
 }
 
 /* A row of the hot path, and what makes it worth a line: what its caller has that it lacks, or its
@@ -201,6 +200,10 @@ static size_t choose_path(struct dw_notes *t, size_t n, struct path_row ret[stat
 		size_t least = 0;
 
 		caller = inclusive;
+		if (n > PATH_ROWS_MAX && count && inclusive / all >= WHOLE_PERMILLE) {
+			ret[0] = ret[count - 1];
+			count = 1;
+		}
 		if (count == PATH_ROWS_MAX) {
 			for (size_t j = 1; j < count; j++)
 				if (ret[j].worth < ret[least].worth)
@@ -223,10 +226,7 @@ void dw_notes_path(struct dw_notes *t)
 	size_t n = choose_path(t, t->end[DWELL_SECTION_PATH], rows);
 
 	if (n)
-		dw_note_by(t, HEADING, path_heading(t),
-			   .n = {work == DWELL_MEASURE_SAMPLES
-					 ? (uint64_t)((double)all * t->view->sample_ns)
-					 : all});
+		dw_note_by(t, HEADING, path_heading(t));
 	for (size_t i = 0; i < n; i++) {
 		struct dw_row row = dw_notes_row(t, rows[i].item);
 
@@ -297,9 +297,19 @@ static const char *busiest(struct dw_notes *t)
 		       : NULL;
 }
 
+/* Whether the hot path ends in the function that has most work of its own: its callers are told. */
+static bool is_path_of_busiest(struct dw_notes *t)
+{
+	size_t n = t->end[DWELL_SECTION_PATH];
+	uint32_t function = n ? dw_notes_row(t, n - 1).function : 0;
+
+	return n < t->end[DWELL_SECTION_FUNCTIONS] && function &&
+	       dw_notes_row(t, n).function == function;
+}
+
 static void add_next(struct dw_notes *t)
 {
-	const char *name = busiest(t);
+	const char *name = is_path_of_busiest(t) ? NULL : busiest(t);
 
 	if (dw_profile_method(t->profile) == DWELL_METHOD_MEMORY)
 		dw_note(t, NEXT, NEXT_OF_OBJECTS);

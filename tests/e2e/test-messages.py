@@ -357,7 +357,7 @@ def test_sentences_fit_the_terminal(context):
         lines = on_terminal(context, width, "report", "run.dwell", "--details")
         expect([line for line in lines if len(line) > width and not re.match(r" +[\d.]+ %  ", line)], [], f"wider than {width}")
         text = " ".join(" ".join(lines).split())
-        require("waiting in sleep, in Patience<…>::wait_for_a_long_while" in text, text)
+        require("waiting in sleep, most in Patience<…>::wait_for_a_long_while" in text, text)
         for sentence in "Where code waits for memory, probes shift shares: some waits get longer, others hide.", \
                 "of the program's time is in ", "dwell sample is the judge there.":
             expect(sentence in text, sentence in whole, f"{sentence} in {text}")
@@ -400,7 +400,7 @@ def test_programs(context):
     sampled = f"{slow} spin 4; {fast} spin 1; {slow} spin 2; true"
     context.sample("--", "sh", "-c", sampled, session="programs.dwell")
     lines = context.run(context.dwell, "report", "programs.dwell").stdout.split("\n")
-    told, = (line for line in lines if line.startswith("  Programs: "))
+    told, = (line for line in lines if line.startswith("  By program: "))
     shares = {name: float(share) for name, share in re.findall(r"(\S+) (\d+) %", told)}
     require(set(shares) >= {"waits-O2", "waits-O0"} and sum(shares.values()) <= 100.1, f"programs: {shares}")
     require(shares["waits-O2"] > 2 * shares["waits-O0"] > 0, f"shares: {shares}")
