@@ -1,10 +1,12 @@
 /*
  * The list of debugger.h.
  *
- * Its symbols are local ones of the agent's .symtab: gdb looks for them in each file by itself, and
+ * Its symbols stand in the agent's .symtab only: gdb looks for them in each file by itself, and
  * programs that have such a list of their own (LLVM's, Mono's, .NET's) export theirs, so that ours
- * in the dynamic table would take its place. An agent that was stripped shows nothing, unless its
- * separate debug file is there.
+ * in the dynamic table would take its place. From gdb 14 on the descriptor must be a global symbol
+ * (gdb's lookup_minimal_symbol_linkage()). A linker makes each one local that is not exported, so
+ * meson.build changes that of the linked agent. An agent that was stripped shows nothing, unless
+ * its separate debug file is there.
  *
  * A stopped process shows a whole list whenever that is: entries are filled in before they are
  * linked and unlinked by one store, and debuggers follow @next only.
