@@ -109,6 +109,11 @@ def long(function):
     return function if IS_LONG else None
 
 
+def more(*values):
+    """Cases and numbers of paths for long runs only: those beside them are of the same kind."""
+    return values if IS_LONG else ()
+
+
 def needs(*names):
     """Names of NEEDS that the test cannot do without."""
     def mark(function):

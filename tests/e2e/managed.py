@@ -3,12 +3,20 @@ import json
 import os
 import subprocess
 
-from harness import expect, require
+from harness import IS_LONG, expect, require
 
 STATUS = 3  # of the program when all is well
 # The SDK's own runtime, and those that a program brings along.
 SDK = "net10.0"
 VERSIONS = (SDK, "net9.0", "net8.0")
+
+
+def on_versions(kinds, versions=VERSIONS):
+    """Cases "KIND-VERSION": each kind, each version with the first kind, and the rest in long runs."""
+    first = next(iter(kinds))
+    return [f"{kind}-{version}" for kind in kinds for version in versions if IS_LONG or version == SDK or kind == first]
+
+
 PUBLISH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../targets/dotnet/publish")
 
 SINGLE_FILES = {

@@ -6,7 +6,7 @@ has to be more than nothing.
 import re
 import xml.etree.ElementTree
 
-from harness import cases, expect, line_of, paths, require, rows_of
+from harness import cases, expect, line_of, more, paths, require, rows_of
 
 MS = 1000000
 VIEWS = ("summary", "functions", "calltree", "modules", "lines", "instructions", "processes",
@@ -14,8 +14,16 @@ VIEWS = ("summary", "functions", "calltree", "modules", "lines", "instructions",
 SOURCE = "call-times.c"
 
 
-def record(context, *words):
-    context.instrument(*words, "--", context.target("call-times"))
+recordings = {}  # sessions of the program, by the number of paths: what tests ask of one they may share
+
+
+def record(context, is_new=False):
+    if is_new or context.paths not in recordings:
+        context.instrument("--", context.target("call-times"))
+        with open(context.path("run.dwell"), "rb") as f:
+            recordings[context.paths] = f.read()
+    with open(context.path("run.dwell"), "wb") as f:
+        f.write(recordings[context.paths])
 
 
 def row_of(report, name):
@@ -41,7 +49,7 @@ def check_row(row):
         require(row["application_exclusive_time"] <= row["elapsed_exclusive_time"], f"AE of {row}")
 
 
-@paths(0, 8, 64)
+@paths(0, 8, *more(64))
 def test_values_hold_together(context):
     record(context)
     for view in VIEWS:
@@ -60,7 +68,7 @@ def test_values_hold_together(context):
         require(abs(known - life) <= life / 200, f"{known} of {life} ns of {thread['name']}")
 
 
-@paths(0, 8, 64)
+@paths(0, 8, *more(64))
 def test_times_calls_and_names(context):
     record(context)
     report = context.report("functions")
@@ -78,7 +86,7 @@ def test_times_calls_and_names(context):
     expect(sorted(tree), ["[thread main]", "[thread worker]"], "rows below the process")
 
 
-@paths(0, 8, 64)
+@paths(0, 8, *more(64))
 def test_callers_and_lines(context):
     record(context)
     rows = context.report("callers", "rests")["rows"]
@@ -94,7 +102,7 @@ def test_callers_and_lines(context):
     expect(lines[line_of(SOURCE, "even(i % 10);")]["number_of_calls"], 100, "calls of even by main")
 
 
-@paths(0, 8, 64)
+@paths(0, 8, *more(64))
 def test_shortest_and_longest(context):
     record(context)
     rests = row_of(context.report("functions"), "rests")
@@ -131,7 +139,7 @@ def test_slowest_calls(context):
     summary = context.run(context.dwell, *why).stdout
     for _ in range(2):  # among the functions that are looked at it is one of the last, and may miss that
         if not re.search(r"rests +\(at", summary):
-            record(context)
+            record(context, is_new=True)
             summary = context.run(context.dwell, *why).stdout
     require(re.search(r"rests +\(at .*: (blocked|\S*nanosleep\(\) blocked) 2\.\d+ s\)", summary),
             f"why rests took long:\n{summary}")
@@ -177,7 +185,7 @@ def record_single_calls(context, *words):
     return {name: [int(n) for n in numbers] for name, *numbers in lines}
 
 
-@paths(0, 8, 64)
+@paths(0, 8, *more(64))
 def test_shortest_and_longest_calls(context):
     seen = record_single_calls(context)
     report = context.report("functions")

@@ -6,10 +6,10 @@ import re
 import signal
 import sqlite3
 
-from harness import DEFAULT_SECONDS, cases, children, expect, paths, require, rows_of
+from harness import DEFAULT_SECONDS, cases, children, expect, more, paths, require, rows_of
 from sums import expect_sums
 
-FEW = 0, 8, 64  # paths of each thread
+FEW = 0, 8, *more(64)  # paths of each thread
 
 
 def calls(context, session="run.dwell"):

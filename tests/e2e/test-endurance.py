@@ -14,7 +14,7 @@ from harness import DEFAULT_SECONDS, IS_LONG, cases, children, expect, require, 
 
 KILLS = 50 if IS_LONG else 10
 EARLY_KILLS = 1000 if IS_LONG else 150  # of 30 to 100 one hits a slow path
-GROWTH_SECONDS = 1800 if IS_LONG else 20
+GROWTH_SECONDS = 1800 if IS_LONG else 12
 PAGE = 4096
 ROUNDS, STOP, STEPS = 0, 1, 2
 THREADS = 3  # of tests/targets/endure.c

@@ -59,7 +59,7 @@ PROGRAMS = {
     "numbers": "recursion internal arrays stop",
 }
 CASES = [f"{program}/{case}" for program, names in PROGRAMS.items() for case in names.split()]
-LONG = {"processes/ten-thousand-forks", "threads/thousand"}
+LONG = {"processes/ten-thousand-forks", "processes/trace-all", "threads/thousand"}
 # Once more where perf is refused: what the in-process sampler may disturb.
 INSIDE = "signals", "cancel", "coroutines", "threads", "processes", "limits", "surroundings"
 FILE = File(parts=4, inside=tuple(f"unchanged/{program}/*" for program in INSIDE))

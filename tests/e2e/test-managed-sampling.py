@@ -4,7 +4,7 @@ import math
 import os
 import signal
 
-from harness import DEFAULT_SECONDS, File, cases, expect, require
+from harness import DEFAULT_SECONDS, File, cases, expect, more, require
 from managed import (SDK, SINGLE_FILES, STATUS, VERSIONS, expect_callers, program, publish, report,
                      single_file)
 
@@ -121,13 +121,13 @@ def test_shares(context, tuning):
     expect_lines(context, os.path.join(os.path.dirname(program(context)), "source/shares.cs"))
 
 
-@cases(*(version for version in VERSIONS if version != SDK))
+@cases("net8.0", *more("net9.0"))
 def test_versions(context, version):
     expect_shares(context, shares_of(context, version))
     expect_callers(context, "Shares.Half", "Shares.Spend")
 
 
-@cases(*VERSIONS)
+@cases(SDK, "net8.0", *more("net9.0"))
 def test_replaced_while_they_run(context, version):
     """Methods whose loops go on in better code have their callers, however that code begins."""
     sample(context, program(context, version), "replaced", "60", options=("-F", "2000"))
@@ -158,7 +158,7 @@ def samples_so_far(context, name):
     return sum(row["exclusive_samples"] for row in named(rows, name))
 
 
-@cases(*VERSIONS, *SINGLE_FILES, "detached", "killed", "user")
+@cases(SDK, "net8.0", "precompiled", "detached", "killed", "user", *more("net9.0", "pdb-beside", "pdb-inside"))
 def test_lines_of_code_that_runs_already(context, case):
     """What was compiled before and what is compiled since has lines, whoever ends first."""
     user = context.ordinary_user() if case == "user" else ()

@@ -3,7 +3,7 @@ counters, its generations at each collection, its heap at the end."""
 import os
 
 from harness import File, cases, expect, require
-from managed import VERSIONS, program, record, report, types
+from managed import on_versions, program, record, report, types
 
 FILE = File(needs=("dotnet",), parts=2)
 CONFIGURATIONS = {
@@ -23,8 +23,7 @@ CONFIGURATIONS = {
 SMALL_BUDGET = {"DOTNET_GCgen0size": "0x80000", "DOTNET_GCgen0MaxBudget": "80000"}
 
 
-CASES = [f"{configuration}-{version}" for configuration in CONFIGURATIONS for version in VERSIONS
-         if (configuration, version) != ("experimental", "net8.0")]  # has no such collector
+CASES = [case for case in on_versions(CONFIGURATIONS) if case != "experimental-net8.0"]  # has no such collector
 
 
 def start(context, case):
@@ -106,8 +105,7 @@ def test_heap_and_generations_are_the_runtimes(context, case):
         expect(facts["heap_objects"] > 0, not case.endswith("net8.0"), "the heap was seen")
 
 
-@cases(*(f"{configuration}-{version}" for configuration in ("workstation", "optimized")
-         for version in VERSIONS))
+@cases(*on_versions(("workstation", "optimized")))
 def test_stacks_that_look_alike(context, case):
     """Every stack against the runtime's, then without that: functions and lines by the numbers."""
     n, how = 2100, start(context, case)
@@ -145,7 +143,7 @@ ENDINGS = {  # what more the environment has, how many objects there are for eac
 }
 
 
-@cases(*(f"{way}-{version}" for way in ENDINGS for version in VERSIONS))
+@cases(*on_versions(ENDINGS))
 def test_endings(context, case):
     """Whatever ends the program, it ends as it would, and all objects before are there."""
     way, version = case.rsplit("-", 1)

@@ -7,8 +7,8 @@ import sqlite3
 import statistics
 
 from harness import File, cases, expect, require
-from managed import (SDK, SINGLE_FILES, STATUS, VERSIONS, expect_facts, program, record, report,
-                     single_file, types)
+from managed import (SDK, SINGLE_FILES, STATUS, VERSIONS, expect_facts, on_versions, program,
+                     record, report, single_file, types)
 
 FILE = File(needs=("dotnet",), parts=2)
 # The collectors that the runtime brings.
@@ -16,7 +16,7 @@ GCS = {"workstation": {}, "server": {"DOTNET_gcServer": "1", "DOTNET_GCHeapCount
        "segments": {"DOTNET_GCName": "libclrgc.so"}}
 
 
-@cases(*(f"{gc}-{version}" for gc in GCS for version in VERSIONS))
+@cases(*on_versions(GCS))
 def test_nodes_of_trees(context, case):
     gc, version = case.split("-")
     said = record(context, "trees", "12", "40", "2", env=GCS[gc],
@@ -62,7 +62,7 @@ def test_generations(context, version):
 BUDGET = {"DOTNET_GCgen0size": "0x400000"}
 
 
-@cases(*(f"{gc}-{version}" for gc in GCS for version in VERSIONS))
+@cases(*on_versions(GCS))
 def test_pauses_without_what_is_added(context, case):
     """A pause and what dwell adds to it are the runtime's own pause, which has both."""
     gc, version = case.split("-")
@@ -85,7 +85,7 @@ def test_pauses_without_what_is_added(context, case):
     require(0 < added < 0.95 * sum(whole), f"{added} of {sum(whole)} added")
 
 
-@cases(*(f"{gc}-{version}" for gc in GCS for version in VERSIONS))
+@cases(*on_versions(GCS))
 def test_triggers_of_collections(context, case):
     gc, version = case.split("-")
     n = 5
@@ -158,7 +158,7 @@ def ways_of(context, kind):
     return ways
 
 
-@cases(*(f"{tuning}-{version}" for tuning in TUNINGS for version in VERSIONS))
+@cases(*on_versions(TUNINGS))
 def test_methods_made_at_run_time(context, case):
     """They stand in stacks where they are, and the runtime is hardly ever asked for one."""
     tuning, version = case.rsplit("-", 1)
@@ -319,7 +319,7 @@ def test_single_files(context, name):
                 if row["function_name"] == "Kinds.Names"}, {source}, "file")
 
 
-@cases(*(f"{gc}-{version}" for gc in ("workstation", "server") for version in VERSIONS))
+@cases(*on_versions(("workstation", "server")))
 def test_stress(context, case):
     """Assemblies and methods that go, threads, exceptions: all counted, all stacks right."""
     gc, version = case.split("-")
@@ -351,7 +351,7 @@ def test_parts_can_be_left_out(context, option):
            (int(option != "--no-lifetime"), int(option != "--no-stacks")), "parts")
 
 
-@cases(*(f"{interval}-{version}" for interval in (102400, 1024000) for version in VERSIONS))
+@cases(*on_versions((102400, 1024000)))
 def test_samples_are_estimates(context, case):
     interval, version = case.split("-")
     said = record(context, "trees", "15", "60", "1", options=["--sample-bytes", interval],
@@ -481,7 +481,7 @@ def test_little_memory_loses_recursion_only(context):
     expect(lines, [below, below, said["nodes"][0]], "allocations by line of Node.Make")
 
 
-@cases(*(f"{gc}-{version}" for gc in ("workstation", "server") for version in VERSIONS))
+@cases(*on_versions(("workstation", "server")))
 def test_last_collection(context, case):
     """What is garbage at the end is not alive, and the rest of it is."""
     gc, version = case.split("-")
@@ -543,7 +543,7 @@ def surroundings(context, *command, recorded=(), version=SDK):
                   if line.split(" ")[0] in ("managed", "asked", "kernel", "child"))
 
 
-@cases(*(f"{option}-{version}" for option in ("wait-all", "no-children") for version in VERSIONS))
+@cases(*on_versions(("wait-all", "no-children")))
 def test_environment(context, case):
     """The program and all that it starts see a plain environment, and are recorded all the same."""
     option, version = case.rsplit("-", 1)

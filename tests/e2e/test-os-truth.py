@@ -6,7 +6,7 @@ clock of a thread, so it widens what is allowed.
 import os
 import sys
 
-from harness import File, cases, expect, paths, require, stolen_ns
+from harness import File, cases, expect, more, paths, require, stolen_ns
 
 FILE = File(is_alone=True)  # what others take of the processors is time between the two truths
 
@@ -96,7 +96,7 @@ def need(context, source):
 
 
 @cases(*SOURCES)
-@paths(0, 8, 64)
+@paths(8, *more(0, 64))
 def test_each_where_it_belongs(context, source):
     """Of three runs in one: a thread that loses the processor between our clock and the program's
     differs by a time slice, wherever that was."""
@@ -111,7 +111,7 @@ def test_each_where_it_belongs(context, source):
     require(not wrong, "; ".join(wrong))
 
 
-@paths(0, 8, 64)
+@paths(8, *more(0, 64))
 def test_calls_are_counted(context):
     run = Run(context, None, "50")
     require(run.rows["sleep_often"].row["blocking_calls"] == 0, "calls of sleep_often itself")
@@ -121,7 +121,7 @@ def test_calls_are_counted(context):
     expect(reads.row["io_calls"], reads.row["number_of_calls"], "reads")
 
 
-@paths(0, 8, 64)
+@paths(8, *more(0, 64))
 def test_children_on_borrowed_memory_are_not_counted(context):
     run = Run(context, None, "50")
     expect([name for name in run.rows if name in ("write", "__write", "execl")], [], "calls of a child")
@@ -190,7 +190,7 @@ def check_sums(run):
 
 
 @cases(*SOURCES)
-@paths(0, 8, 64)
+@paths(8, *more(0, 64))
 def test_sums_when_processors_are_shared(context, source):
     need(context, source)
     run = with_spinners(context, source)

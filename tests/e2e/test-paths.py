@@ -2,7 +2,7 @@
 import collections
 
 import exported
-from harness import cases, expect, paths, require
+from harness import cases, expect, more, paths, require
 from sums import OWN_TIME, expect_sums, sum_of, tree
 
 NOT_DRAWN = "(paths not drawn)"
@@ -11,7 +11,7 @@ PROGRAM = ("sub a { my $n = shift; return $n < 1 ? 1 : b($n - 1) + c($n - 2) } "
            "sub b { my $n = shift; return join('', map { $_ + $n } 1 .. 3) % 7 + a($n - 1) } "
            "sub c { my $n = shift; return sprintf('%d', $n * 2) + a($n - 2) } "
            "print a(40), \"\\n\";")
-FEW = 0, 8, 64
+FEW = 0, 8, *more(64)
 
 
 def record(context, more=""):

@@ -1,7 +1,7 @@
 """Programs of the distribution do real work unchanged (programs.py).
 
-Each runs plain and again under each engine (unchanged.py; DWELL_TRIALS names others). The third that
-needs no further packages runs always, all with DWELL_LONG=1. KNOWN ones differ, with the reason; they are
+Each runs plain and again under each engine (unchanged.py; DWELL_TRIALS names others). Most of
+the third that needs no further packages run always, all with DWELL_LONG=1. KNOWN ones differ, with the reason; they are
 expected failures, and one that stops differing fails.
 """
 import os

@@ -9,7 +9,7 @@ import signal
 import struct
 import threading
 
-from harness import DEFAULT_SECONDS, File, cases, children, expect, one_line, require
+from harness import DEFAULT_SECONDS, File, cases, children, expect, more, one_line, require
 from readers import command_of, end, expect_rows, shown_rows, report_of, start_recording
 from screens import BACKSPACE, DOWN, ENTER, ESCAPE, HOME, Terminal, cells
 
@@ -387,7 +387,7 @@ class Writer:
         os.close(self.fd)
 
 
-@cases("2", "3")
+@cases("3", *more("2"))
 def test_a_million_samples(context, tab):
     """However much is loaded anew, keys take next to nothing of the thread that draws."""
     maker = os.path.join(context.targets, "../tools/make-session")

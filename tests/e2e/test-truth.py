@@ -19,7 +19,7 @@ from harness import Context, File, cases, expect, require, rows_of
 
 FILE = File(inside=("*",))
 SIGMA = 3.5
-SECONDS = "1.2"
+SECONDS = "0.9"
 THREADS = 8
 
 Run = collections.namedtuple("Run", "context truth stripped")

@@ -9,7 +9,7 @@
  *process 1 forge		files that are no regions, and regions whose numbers are nonsense
  *	rewrite S	changes its region at random for S seconds while it asks
  *	trees S		changes a call tree of its own at random for S seconds
- *	flood S		makes regions and wake-up files for S seconds
+ *	flood S		makes regions and wake-up files for S seconds, FLOOD at most
  *	folder		prints the folder
  *	sleep		prints the folder and stays
  *	links		puts links, pipes and folders in place of its region and of other files
@@ -21,7 +21,7 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 
-enum { WAIT_MS = 20000 };
+enum { WAIT_MS = 20000, FLOOD = 10000 };
 
 /* Publish module @path and ask for it. */
 static uint32_t ask(struct region *r, const char *path, int is_main, uint64_t hash)
@@ -237,7 +237,7 @@ static void flood(double end)
 {
 	char name[64];
 
-	for (int i = 0; now_ms() < end; i++) {
+	for (int i = 0; i < FLOOD && now_ms() < end; i++) {
 		snprintf(name, sizeof name, "flood%d%s", i, i % 3 ? ".1" : "");
 		make_file(name, "", 0);
 		if (i % 100 == 0) {

@@ -507,7 +507,7 @@ static void run_system_call(void)
 		return;
 	flag = ends[1];
 	set_handler(SIGALRM, on_timer_in_call, 0);
-	set_timer(2000);
+	set_timer(1000);
 	for (int i = 0; i < ROUNDS; i++) {
 		CHECK(wait_here(SYS_pause, 0, NULL) == -EINTR);
 		CHECK(strange == (uintptr_t)wait_here_behind);
@@ -520,7 +520,7 @@ static void run_system_call(void)
 	while (read(ends[0], &byte, 1) == 1)
 		;
 	fcntl(ends[0], F_SETFL, 0);
-	set_timer(2000);
+	set_timer(1000);
 	for (int i = 0; i < ROUNDS; i++)
 		CHECK(wait_here(SYS_read, ends[0], &byte) == 1);
 	set_timer(0);
