@@ -20,6 +20,7 @@ import os
 import shutil
 import struct
 import subprocess
+import tempfile
 import time
 from typing import NamedTuple
 
@@ -50,6 +51,25 @@ def makes_namespaces():
     return subprocess.run(command, stderr=subprocess.DEVNULL).returncode == 0
 
 
+def memory_group():
+    """The folder of a new control group whose processes' memory can be limited. The caller removes it.
+    OSError where none can be made."""
+    root = "/sys/fs/cgroup/memory" if os.path.isdir("/sys/fs/cgroup/memory") else "/sys/fs/cgroup"
+    folder = tempfile.mkdtemp(prefix="dwell-e2e-", dir=root)
+    if any(os.path.exists(f"{folder}/memory.{name}") for name in ("max", "limit_in_bytes")):
+        return folder
+    os.rmdir(folder)
+    raise OSError(f"{root} limits no memory")
+
+
+def limits_memory():
+    try:
+        os.rmdir(memory_group())
+    except OSError:
+        return False
+    return True
+
+
 def has_rseq():
     """Whether the C library registers restartable sequences of the size that agents know."""
     try:
@@ -64,6 +84,7 @@ NEEDS = {
     "dotnet": lambda: shutil.which("dotnet"),
     "namespaces": functools.cache(makes_namespaces),
     "perf events": functools.cache(opens_perf_events),
+    "memory groups": functools.cache(limits_memory),
     "rseq": has_rseq,
     "strace": lambda: shutil.which("strace"),
     "pyte": lambda: os.path.exists("/usr/lib/python3/dist-packages/pyte"),
