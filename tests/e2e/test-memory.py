@@ -71,8 +71,7 @@ def test_pauses_without_what_is_added(context, case):
                        "pauses", str(n), "60000", env={**context.env, **GCS[gc]})
     expect(done.returncode, STATUS, f"status\n{done.stderr}")
     require("not counted here" in done.stderr, f"summary\n{done.stderr}")
-    said = [1000 * int(line.split()[2]) for line in done.stdout.splitlines()
-            if line.startswith("pause ")]
+    said = pauses_said(done.stdout)
     rows = [row for row in report(context, "gc")["rows"] if row["gc_reason"] == "induced"]
     expect((len(said), len(rows)), (n, n), "collections")
     whole = [row["pause_duration"] + row["pause_added"] for row in rows]
@@ -83,6 +82,26 @@ def test_pauses_without_what_is_added(context, case):
     require(statistics.median(far) < 1000000, f"pauses {whole}, the runtime: {said}")
     added = sum(row["pause_added"] for row in rows)
     require(0 < added < 0.95 * sum(whole), f"{added} of {sum(whole)} added")
+
+
+def pauses_said(text):
+    """What the program knows of its collections' pauses from the runtime: nanoseconds."""
+    return [1000 * int(line.split()[2]) for line in text.splitlines() if line.startswith("pause ")]
+
+
+@cases("workstation", "segments")
+def test_pauses_are_those_of_a_plain_run(context, gc):
+    """Without what dwell adds, which is twice as much again at least. The shortest of many are compared, until
+    they agree: where others have the processor, pauses are some times as long in either run. Those of server
+    collections are shown several times too long (docs/status.md)."""
+    env, shown, plain = {**context.env, **GCS[gc]}, [], []
+    for _ in range(8):
+        plain += pauses_said(context.run(program(context), "pauses", "9", "60000", env=env).stdout)
+        record(context, "pauses", "9", "60000", env=GCS[gc])
+        shown += [row["pause_duration"] for row in report(context, "gc")["rows"] if row["gc_reason"] == "induced"]
+        if 0.5 < min(shown) / min(plain) < 2:
+            break
+    require(0.5 < min(shown) / min(plain) < 2, f"shortest pause {min(shown)} ns, {min(plain)} ns in a plain run")
 
 
 @cases(*on_versions(GCS))
