@@ -157,7 +157,7 @@ def record_target(context, run, target, *words):
 @cases("launched", "launched-refused", "launched-unasked")
 def test_kinds(context, run):
     """Each wait is of the kind that it is, and where it is; what is left out is in no other view."""
-    truth = record_target(context, run, "wait-kinds", "1")
+    truth = record_target(context, run, "wait-kinds", "2")
     expect(len(truth), 8, "kinds of the target")
     got = waits_of(context)
     # Looks that take their share are later on a busy machine.
