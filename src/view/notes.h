@@ -142,7 +142,7 @@ enum dw_note_kind {
 	S(ON_PROCESSOR, "{0t} on the processor")                                                                \
 	S(OF_PROGRAM_AND_KERNEL, ": {0t} program, {1t} kernel")                                                 \
 	S(NO_PROCESSOR, "No processor was free for {0t}, which made all of it take longer.")                    \
-	S(NO_PROCESSOR_IN_CALLS, "No processor was free for {0t} and for part of the waits.")                \
+	S(NO_PROCESSOR_IN_CALLS, "No processor was free for {0t} and for part of the waits.")                   \
 	S(IN_PROGRAM, "{0t} in the program")                                                                    \
 	S(IN_PROGRAM_AT_MOST, "{0t} in the program, at most")                                                   \
 	S(SWITCHES, "Off the processor: {0c switch}.")                                                          \
