@@ -109,24 +109,81 @@ static bool is_takeover(const struct dw_profile *p, uint32_t frame)
 	return !strncmp(name_at(p, frame), name, sizeof name - 1);
 }
 
-/* Frames that call where the C library takes over are a program's start. */
+/* The name of the function whose code @frame is, whatever is inlined there; "" where there is none.
+ */
+static const char *outer_name_at(const struct dw_profile *p, uint32_t frame)
+{
+	uint32_t n;
+	const struct dw_location *chain = dw_locations_get(&p->locations, frame, &n);
+	const struct dw_function *f =
+		n ? dw_functions_get(&p->functions, chain[n - 1].function) : NULL;
+
+	return f ? dw_strings_get(&p->strings, f->name) : "";
+}
+
+static bool has_prefix(const char *name, const char *const *prefixes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
+/* Whether @name is what a language's library, linked into the program, has between a thread's start
+ * and the user's code: Rust's, and C++'s threads. */
+static bool is_start_code(const char *name)
+{
+	static const char *const prefixes[] = {"std::rt::",
+					       "std::panicking::",
+					       "std::panic::",
+					       "std::sys::",
+					       "std::sys_common::",
+					       "std::thread::",
+					       "core::ops::function::FnOnce::call_once",
+					       "core::ops::function::impls::",
+					       "alloc::boxed::",
+					       "<alloc::boxed::Box<",
+					       "core::panic::",
+					       "<core::panic::",
+					       "__rust_try",
+					       "std::__invoke",
+					       "std::invoke"};
+
+	return has_prefix(name, prefixes, sizeof prefixes / sizeof *prefixes);
+}
+
+/* Decide whether @up, which called @frame, and @frame are a start: they call where the C library or
+ * Rust's takes over, or go on from such. */
+static void find_start(const struct dw_profile *p, uint32_t up, uint32_t frame, uint8_t *class_of)
+{
+	static const char *const rust[] = {"std::rt::lang_start"};
+
+	if (class_of[up] == MINE && class_of[frame] == SYSTEM && is_takeover(p, frame))
+		class_of[up] = SYSTEM;
+	if (class_of[up] == MINE && !strcmp(name_at(p, up), "main") &&
+	    has_prefix(outer_name_at(p, frame), rust, 1))
+		class_of[up] = SYSTEM;
+	if (class_of[up] == SYSTEM && class_of[frame] == MINE &&
+	    is_start_code(outer_name_at(p, frame)))
+		class_of[frame] = SYSTEM;
+}
+
+/* Callers have smaller ids than what they call. */
 static void find_starts(const struct dw_profile *p, uint8_t *class_of)
 {
 	for (uint32_t id = 1; id <= dw_stacks_count(&p->stacks); id++) {
 		const struct dw_stack *s = dw_stacks_get(&p->stacks, id);
 		const struct dw_stack *up = dw_stacks_get(&p->stacks, s->parent);
 
-		if (up && class_of[up->frame] == MINE && class_of[s->frame] == SYSTEM &&
-		    is_takeover(p, s->frame))
-			class_of[up->frame] = SYSTEM;
+		if (up)
+			find_start(p, up->frame, s->frame, class_of);
 	}
 	for (uint32_t id = 1; id <= dw_calls_count(&p->calls); id++) {
 		const struct dw_call_node *n = dw_calls_get(&p->calls, id);
 		const struct dw_call_node *up = dw_calls_get(&p->calls, n->parent);
 
-		if (up && class_of[up->entry] == MINE && class_of[n->entry] == SYSTEM &&
-		    is_takeover(p, n->entry))
-			class_of[up->entry] = SYSTEM;
+		if (up)
+			find_start(p, up->entry, n->entry, class_of);
 	}
 }
 

@@ -9,7 +9,7 @@
 #include "maker.h"
 #include "row-amounts.h"
 
-enum { MINE = 4, SYSTEMS = 5, ANY_STACKS = 300, DEPTH = 10 };
+enum { OWN = 4, MINE = OWN + 4, SYSTEMS = 5, ANY_STACKS = 300, DEPTH = 10 };
 
 static const struct dw_my_code_rule strict, callees = {.keeps_callees = true},
 					    callers = {.keeps_callers = true};
@@ -23,7 +23,14 @@ struct world {
 
 static void begin(struct world *w)
 {
-	static const char *const mine[MINE] = {"main", "a", "b", "c"};
+	static const char *const mine[MINE] = {"main",
+					       "a",
+					       "b",
+					       "c",
+					       "std::rt::lang_start",
+					       "std::panicking::try",
+					       "core::ops::function::FnOnce::call_once",
+					       "std::thread::spawn"};
 	static const char *const systems[SYSTEMS] = {"qsort", "malloc", "brk", "run",
 						     "__libc_start_main_impl"};
 	struct dw_profile *p = &w->p;
@@ -73,7 +80,7 @@ static uint32_t frame_of(const struct world *w, const char *name)
 static void put_sample(struct world *w, const char *path)
 {
 	uint32_t frames[DEPTH + 1];
-	char copy[128];
+	char copy[256];
 	size_t n = 0;
 
 	snprintf(copy, sizeof copy, "%s", path);
@@ -129,6 +136,13 @@ TEST(stacks_under_each_rule)
 	CHECK_STR(fold("cut malloc main brk", &strict), "cut main");
 	/* A stripped program's beginning has no name. */
 	CHECK_STR(fold("b __libc_start_main_impl main malloc", &strict), "main");
+	/* What Rust's library has before the user's main, and what the user's code calls of it. */
+	CHECK_STR(fold("_start __libc_start_main_impl main std::rt::lang_start std::panicking::try "
+		       "core::ops::function::FnOnce::call_once a std::thread::spawn",
+		       &strict),
+		  "a std::thread::spawn");
+	CHECK_STR(fold("main std::panicking::try a", &strict), "main std::panicking::try a");
+	CHECK_STR(fold("main std::rt::lang_start brk", &strict), "main std::rt::lang_start brk");
 	/* Nothing else is known of these. */
 	CHECK_STR(fold("_start run brk", &strict), "_start run brk");
 	CHECK_STR(fold("cut run brk", &strict), "cut run brk");
@@ -212,9 +226,9 @@ static uint64_t count_mine(const struct world *w, uint64_t *inclusive)
 
 	if (dw_totals_compute(&w->p, NULL, DWELL_TOTALS_FUNCTIONS, &t))
 		abort();
-	memset(inclusive, 0, MINE * sizeof *inclusive);
+	memset(inclusive, 0, OWN * sizeof *inclusive);
 	dw_vec_each(f, &t.functions)
-		if (f->function - 1 < MINE)
+		if (f->function - 1 < OWN)
 			inclusive[f->function - 1] = dw_totals_values(&t, f->amounts)->inclusive;
 	all = t.all[DWELL_MEASURE_SAMPLES];
 	dw_totals_release(&t);
@@ -231,7 +245,7 @@ TEST(times_of_ones_own_functions_stay)
 	uint32_t state = 1;
 
 	for (size_t round = 0; round < 40; round++) {
-		uint64_t before[MINE], after[MINE], all;
+		uint64_t before[OWN], after[OWN], all;
 		struct dw_error err = DW_ERROR_INIT;
 		struct world w;
 		size_t folded;
@@ -245,7 +259,7 @@ TEST(times_of_ones_own_functions_stay)
 				frames[n++] = w.cut;
 			for (uint32_t depth = (state >> 16) % DEPTH; n < depth; n++) {
 				state = state * 1664525 + 1013904223;
-				frames[n] = state >> 31 ? w.mine[(state >> 16) % MINE]
+				frames[n] = state >> 31 ? w.mine[(state >> 16) % OWN]
 							: w.systems[(state >> 16) % (SYSTEMS - 1)];
 			}
 			mk_samples(&w.p, w.thread, mk_stack(&w.p, frames, n), 1);
