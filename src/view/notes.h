@@ -122,7 +122,8 @@ enum dw_note_kind {
 	S(PATH, "Hot path: shares with callees (… callers left out)")                                           \
 	S(PATH_OF_CALLS, "Hot path: with callees, and own (… callers left out)")                                \
 	S(PATH_OF_OBJECTS, "Hot path: bytes with callees, and own (… callers left out)")                        \
-	S(WORKING, "Functions by work of their own")                                                            \
+	S(COUNTED, "Functions by samples of their own")                                                         \
+	S(WORKING, "Functions by time of their own")                                                            \
 	S(WORKING_OR_WAITING, "Functions by time of their own (█ processor, ░ waits)")                          \
 	S(WAITING, "Functions by waits of their own")                                                           \
 	S(CALLED, "Functions by time of their own (█ program, ▒ system, ░ waits)")                              \

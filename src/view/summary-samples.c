@@ -196,7 +196,9 @@ static void add_working(struct dw_notes *t)
 
 	if (i < t->end[DWELL_SECTION_FUNCTIONS] && all)
 		dw_note_by(t, HEADING,
-			   has_waits ? DWELL_SAYS_WORKING_OR_WAITING : DWELL_SAYS_WORKING);
+			   has_waits			  ? DWELL_SAYS_WORKING_OR_WAITING
+			   : t->totals->amounts.sample_ns ? DWELL_SAYS_WORKING
+							  : DWELL_SAYS_COUNTED);
 	for (; i < dw_notes_end(t, DWELL_SECTION_FUNCTIONS, WORKING_MAX); i++) {
 		struct dw_row row = dw_notes_row(t, i);
 		uint64_t own = dw_measured_get(&row.measured, work, true);
