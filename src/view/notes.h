@@ -71,6 +71,7 @@ enum dw_note_kind {
 	S(WAITS_MOST, ", most in {0f}")                                                                         \
 	S(WAITS_MORE, "{0t} waiting for other things (dwell report {0@} waits)")                                \
 	S(WAITING_TIME, "{0t} waiting ")                                                                        \
+	S(OFF_PROCESSOR, "{0t} off the processor ")                                                             \
 	S(CHOSEN_FOR_ONE,                                                                                       \
 	  "{0l} has little code of its own: measured with {1l} (--module chooses otherwise).")                  \
 	S(CHOSEN_FOR_MORE,                                                                                      \
@@ -141,9 +142,10 @@ enum dw_note_kind {
 	S(TIME, "Where the time went: 100 % is {0t}")                                                           \
 	S(TIME_OF_THREADS, " of all threads")                                                                   \
 	S(ON_PROCESSOR, "{0t} on the processor")                                                                \
-	S(OF_PROGRAM_AND_KERNEL, ": {0t} program, {1t} kernel")                                                 \
+	S(OF_IT_IN_KERNEL, ", some {0t} of it in the kernel")                                                   \
 	S(NO_PROCESSOR, "No processor was free for {0t}, which made all of it take longer.")                    \
-	S(NO_PROCESSOR_IN_CALLS, "No processor was free for {0t} and for part of the waits.")                   \
+	S(NO_PROCESSOR_IN_CALLS,                                                                                \
+	  "No processor was free for {0t}, and for part of these times off it.")                                \
 	S(IN_PROGRAM, "{0t} in the program")                                                                    \
 	S(IN_PROGRAM_AT_MOST, "{0t} in the program, at most")                                                   \
 	S(SWITCHES, "Off the processor: {0c switch}.")                                                          \
@@ -174,6 +176,7 @@ enum dw_note_kind {
 	S(NO_PROBES,                                                                                            \
 	  "No function had probes: see what --include, --exclude and --module choose by --list-functions.")     \
 	S(TRUST, "How far to trust this")                                                                       \
+	S(RESIDUAL_MOST, "! {0%} of the CPU time is in none of these numbers.")                                 \
 	S(SWITCHES_UNSEEN, "OS events: context switches could not be seen")                                     \
 	S(SWITCHES_BY, "OS events: context switches by {0s}")                                                   \
 	S(UNSEEN_IN_ONE, " but in {0s} ({0d}), whose application times are upper bounds")                       \

@@ -18,6 +18,7 @@ enum {
 	EXTERNAL_MIN_PCT = 20,	    /* of the program's time, to tell of the module where it was; */
 	EXTERNAL_MUCH_PCT = 50,	    /* so much of it is more than a detail */
 	RESIDUAL_MUCH_PCT = 10,	    /* likewise, of the processor time */
+	RESIDUAL_MOST_PCT = 50,	    /* and so much comes first */
 	RESIDUAL_MIN_NS = 20000000, /* and so much */
 	ALONE_MUCH_PCT = 5,	    /* likewise, of functions, */
 	ALONE_MANY = 5,		    /* and so many */
@@ -363,8 +364,9 @@ static void add_switches(struct dw_notes *t)
 		dw_note(t, SAYS, BLOCKING_CALLS, .n = {calls});
 }
 
-/* What is in no row, in either direction. Where switches were not seen, nobody can tell. */
-static void add_residual(struct dw_notes *t)
+/* What is in no row, in either direction, and its share of the processor time. False: nobody can
+ * tell, as switches were not seen or the session does not say. */
+static bool find_residual(const struct dw_notes *t, int64_t *ret_ns, double *ret_pct)
 {
 	int64_t residual = dw_notes_fact(t, "residual_ns", INT64_MIN);
 	int64_t user = dw_notes_fact(t, "user_cpu_ns", 0);
@@ -372,13 +374,34 @@ static void add_residual(struct dw_notes *t)
 	int64_t cpu =
 		dw_notes_fact(t, "processes_cpu_ns", user + dw_notes_fact(t, "kernel_cpu_ns", 0));
 
-	if (residual == INT64_MIN || is_upper_bound(t))
+	*ret_ns = residual;
+	*ret_pct = cpu > 0 ? 100.0 * (double)residual / (double)cpu : 0;
+	return residual != INT64_MIN && !is_upper_bound(t);
+}
+
+/* What makes all other numbers meaningless comes first. */
+static void add_large_residual(struct dw_notes *t)
+{
+	int64_t residual;
+	double pct;
+
+	if (find_residual(t, &residual, &pct) && residual > RESIDUAL_MIN_NS &&
+	    pct > RESIDUAL_MOST_PCT)
+		dw_note(t, SAYS, RESIDUAL_MOST, .share = {pct});
+}
+
+static void add_residual(struct dw_notes *t)
+{
+	int64_t residual;
+	double pct;
+
+	if (!find_residual(t, &residual, &pct))
 		return;
 	t->in_details = llabs(residual) <= RESIDUAL_MIN_NS ||
-			llabs(residual) <= cpu / 100 * RESIDUAL_MUCH_PCT;
+			(pct <= RESIDUAL_MUCH_PCT && pct >= -RESIDUAL_MUCH_PCT);
 	dw_note(t, SAYS, RESIDUAL, .n = {residual});
-	if (cpu > 0)
-		dw_note(t, MORE, OF_CPU_TIME, .share = {100.0 * (double)residual / (double)cpu});
+	if (pct < 0 || pct > 0)
+		dw_note(t, MORE, OF_CPU_TIME, .share = {pct});
 	dw_note_by(t, MORE, residual < 0 ? DWELL_SAYS_TOO_MUCH : DWELL_SAYS_IN_NO_ROW);
 }
 
@@ -459,6 +482,7 @@ void dw_notes_calls(struct dw_notes *t)
 	dw_notes_programs(t);
 	dw_notes_facts(t, DWELL_SAYS_DOTNET_RUNTIMES, DWELL_SAYS_JAVA_RUNTIMES);
 	add_chosen(t);
+	add_large_residual(t);
 	dw_notes_time_of_calls(t);
 	t->in_details = true;
 	dw_notes_files(t);

@@ -61,6 +61,7 @@ static bool is_part(const struct told *w, uint64_t ns)
 static void add_kinds(const struct told *w, const enum dw_wait_kind *kinds, unsigned n)
 {
 	const struct dw_notes *t = w->t;
+	bool is_calls = dw_profile_has_calls(t->profile);
 	uint64_t more = 0, least = w->work / 100 * KIND_MIN_PCT;
 	unsigned told = 0;
 
@@ -74,7 +75,8 @@ static void add_kinds(const struct told *w, const enum dw_wait_kind *kinds, unsi
 			more += k->ns;
 			continue;
 		}
-		add_share(w, k->ns, DWELL_SAYS_WAITING_TIME);
+		/* Of calls it is not known whether a processor was lacking there. */
+		add_share(w, k->ns, is_calls ? DWELL_SAYS_OFF_PROCESSOR : DWELL_SAYS_WAITING_TIME);
 		dw_note_by(w->t, MORE, DWELL_SAYS_WAITS_OTHER + kinds[i]);
 		/* What all threads begin with says nothing. */
 		if (f && k->function_ns > k->ns / 2 &&
@@ -182,10 +184,9 @@ void dw_notes_time_of_calls(struct dw_notes *t)
 /* How the kernel divides processor time is known of whole recordings. */
 void dw_notes_time_of_samples(struct dw_notes *t)
 {
-	int64_t user = dw_notes_fact(t, "user_cpu_ns", -1),
-		kernel = dw_notes_fact(t, "kernel_cpu_ns", -1);
+	int64_t kernel = dw_notes_fact(t, "kernel_cpu_ns", -1);
 	bool is_sampled = dw_notes_fact(t, "kernel_sampled", 0) > 0;
-	bool is_known = user >= 0 && kernel >= 0 && !dw_notes_is_part(t);
+	bool is_known = kernel >= 0 && !dw_notes_is_part(t);
 	struct told w = {.t = t,
 			 .processor = t->totals->amounts.sample_ns *
 				      t->totals->all[DWELL_MEASURE_SAMPLES]};
@@ -198,7 +199,7 @@ void dw_notes_time_of_samples(struct dw_notes *t)
 		add_share(&w, w.processor,
 			  is_sampled ? DWELL_SAYS_ON_PROCESSOR : DWELL_SAYS_IN_PROGRAM);
 	if (w.processor && is_sampled && is_known)
-		dw_note(t, MORE, OF_PROGRAM_AND_KERNEL, .n = {user, kernel});
+		dw_note(t, MORE, OF_IT_IN_KERNEL, .n = {kernel});
 	add_kinds(&w, kinds, n);
 	add_besides(&w, kinds, n);
 	if (is_known && !is_sampled && is_part(&w, (uint64_t)kernel))

@@ -357,7 +357,7 @@ def test_sentences_fit_the_terminal(context):
         lines = on_terminal(context, width, "report", "run.dwell", "--details")
         expect([line for line in lines if len(line) > width and not re.match(r" +[\d.]+ %  ", line)], [], f"wider than {width}")
         text = " ".join(" ".join(lines).split())
-        require("waiting in sleep, most in Patience<…>::wait_for_a_long_while" in text, text)
+        require("off the processor in sleep, most in Patience<…>::wait_for_a_long_while" in text, text)
         for sentence in "Where code waits for memory, probes shift shares: some waits get longer, others hide.", \
                 "of the program's time is in ", "dwell sample is the judge there.":
             expect(sentence in text, sentence in whole, f"{sentence} in {text}")
@@ -422,7 +422,7 @@ def test_first_screen(context, method):
               if "%" in line]
     require(99 < sum(shares) < 100.1 and len(shares) > 2, f"shares: {lines}")
     for kind in "in sleep", "for pipes":
-        require(any(f" waiting {kind}" in line for line in lines[at:]), f"waits {kind}: {lines}")
+        require(any(f" {kind}, most in " in line for line in lines[at:]), f"waits {kind}: {lines}")
     path = [line for line in lines[lines.index("", at):] if re.match(r" +\d+\.\d\d % +[^█▒· ]", line)]
     require(0 < len(path) <= 5, f"hot path: {lines}")
     details = on_terminal(context, 80, "report", "run.dwell", "--details")
