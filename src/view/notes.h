@@ -71,7 +71,7 @@ enum dw_note_kind {
 	S(WAITS_MOST, ", most in {0f}")                                                                         \
 	S(WAITS_MORE, "{0t} waiting for other things (dwell report {0@} waits)")                                \
 	S(WAITING_TIME, "{0t} waiting ")                                                                        \
-	S(OFF_PROCESSOR, "{0t} off the processor ")                                                             \
+	S(OFF_PROCESSOR, "{0t} off-CPU ")                                                                       \
 	S(CHOSEN_FOR_ONE,                                                                                       \
 	  "{0l} has little code of its own: measured with {1l} (--module chooses otherwise).")                  \
 	S(CHOSEN_FOR_MORE,                                                                                      \
@@ -145,7 +145,7 @@ enum dw_note_kind {
 	S(OF_IT_IN_KERNEL, ", some {0t} of it in the kernel")                                                   \
 	S(NO_PROCESSOR, "No processor was free for {0t}, which made all of it take longer.")                    \
 	S(NO_PROCESSOR_IN_CALLS,                                                                                \
-	  "No processor was free for {0t}, and for part of these times off it.")                                \
+	  "No processor was free for {0t}, and for part of the off-CPU times.")                                 \
 	S(IN_PROGRAM, "{0t} in the program")                                                                    \
 	S(IN_PROGRAM_AT_MOST, "{0t} in the program, at most")                                                   \
 	S(SWITCHES, "Off the processor: {0c switch}.")                                                          \

@@ -357,7 +357,7 @@ def test_sentences_fit_the_terminal(context):
         lines = on_terminal(context, width, "report", "run.dwell", "--details")
         expect([line for line in lines if len(line) > width and not re.match(r" +[\d.]+ %  ", line)], [], f"wider than {width}")
         text = " ".join(" ".join(lines).split())
-        require("off the processor in sleep, most in Patience<…>::wait_for_a_long_while" in text, text)
+        require("off-CPU in sleep, most in Patience<…>::wait_for_a_long_while" in text, text)
         for sentence in "Where code waits for memory, probes shift shares: some waits get longer, others hide.", \
                 "of the program's time is in ", "dwell sample is the judge there.":
             expect(sentence in text, sentence in whole, f"{sentence} in {text}")
