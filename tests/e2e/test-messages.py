@@ -423,7 +423,7 @@ def test_first_screen(context, method):
     require(99 < sum(shares) < 100.1 and len(shares) > 2, f"shares: {lines}")
     for kind in "in sleep", "for pipes":
         require(any(f" {kind}, most in " in line for line in lines[at:]), f"waits {kind}: {lines}")
-    path = [line for line in lines[lines.index("", at):] if re.match(r" +\d+\.\d\d % +[^█▒· ]", line)]
+    path = [line for line in lines[lines.index("", at):] if re.match(r" +\d+\.\d\d % +[^█▒░· ]", line)]
     require(0 < len(path) <= 5, f"hot path: {lines}")
     details = on_terminal(context, 80, "report", "run.dwell", "--details")
     require(set(line for line in lines if not line.startswith("Next")) <= set(details)
