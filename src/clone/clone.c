@@ -190,10 +190,10 @@ static bool is_there(const char *dir, const struct key *key, const struct dw_clo
 
 	if (fd < 0 || pread(fd, &h, sizeof h, DWELL_CLONE_HEADER_OFFSET) != sizeof h)
 		return false;
-	if (memcmp(h.magic, DWELL_CLONE_MAGIC, sizeof h.magic) || h.bytes != bytes ||
-	    h.version != DWELL_CLONE_VERSION || h.header_bytes != sizeof h ||
-	    memcmp(h.maker, key->maker, sizeof h.maker) || h.probes != o->probes ||
-	    memcmp(&h.module, &key->identity, sizeof h.module))
+	if (memcmp(h.magic, DWELL_CLONE_MAGIC, sizeof h.magic) ||
+	    h.bytes + (uint64_t)h.final_bytes != bytes || h.version != DWELL_CLONE_VERSION ||
+	    h.header_bytes != sizeof h || memcmp(h.maker, key->maker, sizeof h.maker) ||
+	    h.probes != o->probes || memcmp(&h.module, &key->identity, sizeof h.module))
 		return false;
 	dw_cache_note_use(fd);
 	return true;

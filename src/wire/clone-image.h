@@ -13,6 +13,10 @@
  *	unwind tables, LSDAs, jump tables, functions, instructions, patches,
  *	relocations, symbols							r--
  *
+ * Behind all that the file has final code, which is no part of the area: what stands for the pages
+ * of clones when nothing is measured any more. Probes are nops there (wire/no-probe.h), and clones
+ * with one at the entry begin with a jump to the module, for an area that lies @distance behind it.
+ *
  * "Module offset" = svma minus the svma of the module's lowest segment's page; "area offset" = from
  * the start of the area. Clone code refers to its module by distances. They are right when the area
  * lies @distance behind the module; elsewhere the agent adds the difference at the relocations.
@@ -27,7 +31,7 @@
 #define DWELL_CLONE_MAGIC "dwclone"
 
 enum {
-	DWELL_CLONE_VERSION = 13,
+	DWELL_CLONE_VERSION = 14,
 	DWELL_CLONE_HEADER_OFFSET = 0x400,
 	DWELL_CLONE_OBJECT_OFFSET = 0xc00,
 };
@@ -146,6 +150,8 @@ struct dw_clone_header {
 	uint32_t system_calls_left;		     /* instructions without */
 	struct dw_clone_part statements; /* struct dw_clone_statement, by module offset */
 	uint32_t statements_left;	 /* that were asked for and have no probe */
+	uint32_t final_bytes;		 /* of final code, whole pages, in the file at @bytes */
+	uint32_t final_from;		 /* area offset of what it stands for, a whole page */
 	/* uint32_t area offsets of the calls that clones hold, by enum dw_trampoline, rising */
 	struct dw_clone_part trampoline_calls[DWELL_TRAMPOLINES_N];
 };

@@ -99,6 +99,15 @@ static bool is_page(const struct dw_clone_header *h, uint32_t at)
 	       at <= h->bytes - DWELL_PAGE_BYTES;
 }
 
+/* Whether final code stands for the end of code, or there is none. */
+static bool is_final(const struct dw_clone_header *h)
+{
+	return !h->final_bytes ||
+	       (is_page(h, h->final_from) && h->final_from >= h->code_at &&
+		!(h->final_bytes % DWELL_PAGE_BYTES) &&
+		h->final_from + (uint64_t)h->final_bytes == h->code_at + (uint64_t)h->code_bytes);
+}
+
 /* Whether the header is one that this agent understands, of a file with @file_bytes. */
 static bool is_header(const struct dw_clone_header *h, uint64_t file_bytes)
 {
@@ -110,11 +119,11 @@ static bool is_header(const struct dw_clone_header *h, uint64_t file_bytes)
 			return false;
 	return dw_text_equal(h->magic, DWELL_CLONE_MAGIC) && h->version == DWELL_CLONE_VERSION &&
 	       h->header_bytes == sizeof(*h) && !(h->bytes % DWELL_PAGE_BYTES) &&
-	       h->bytes >= 4 * DWELL_PAGE_BYTES && file_bytes <= h->bytes &&
-	       file_bytes > h->bytes - DWELL_PAGE_BYTES && is_page(h, h->code_at) &&
-	       h->code_bytes <= h->bytes - h->code_at && is_page(h, h->constants_at) &&
-	       is_page(h, h->wiped_at) && h->wiped_at == h->constants_at + DWELL_PAGE_BYTES &&
-	       h->eh_frame_hdr_at < h->bytes &&
+	       h->bytes >= 4 * DWELL_PAGE_BYTES &&
+	       file_bytes == h->bytes + (uint64_t)h->final_bytes && is_final(h) &&
+	       is_page(h, h->code_at) && h->code_bytes <= h->bytes - h->code_at &&
+	       is_page(h, h->constants_at) && is_page(h, h->wiped_at) &&
+	       h->wiped_at == h->constants_at + DWELL_PAGE_BYTES && h->eh_frame_hdr_at < h->bytes &&
 	       is_part(h, &h->functions, sizeof(struct dw_clone_function_entry)) &&
 	       is_part(h, &h->instructions, 1) &&
 	       is_part(h, &h->patches, sizeof(struct dw_clone_patch)) &&
@@ -266,6 +275,31 @@ static int map_image(const struct dw_module *m, struct dw_area *fill, int fd,
 	return make_code(fill, h);
 }
 
+/* Map the final code of @fd for the end, if it fits the area's place. */
+static void map_final(const struct dw_module *m, struct dw_area *fill, int fd,
+		      const struct dw_clone_header *h)
+{
+	void *at = NULL;
+
+	if (h->final_bytes && fill->area - m->start == (uint64_t)h->distance)
+		at = dw_agent_addresses(h->final_bytes);
+	if (!at)
+		return;
+	if (dw_is_mapped(dw_sys_mmap(at, h->final_bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd,
+				     h->bytes)))
+		fill->final = at;
+	else
+		dw_agent_addresses_free(at, h->final_bytes);
+}
+
+/* Give final code back that has not become the image's. */
+static void unmap_final(struct dw_area *a)
+{
+	if (a->final)
+		dw_agent_addresses_free((void *)a->final, a->header->final_bytes);
+	a->final = NULL;
+}
+
 /* The loader's name for the module, as unwinders get it. */
 static void *link_map_of(const struct dw_module *m)
 {
@@ -399,11 +433,15 @@ uint32_t dw_area_open(const struct dw_module *m, const char *path, bool is_alone
 	}
 	state = is_same_layout(m, &h.module) ? place(m, &fill, fd, &h, error)
 					     : DWELL_MODULE_DIFFERS;
+	if (state == DWELL_MODULE_CLONED)
+		map_final(m, &fill, fd, &h);
 	dw_sys_close(fd);
 	if (state == DWELL_MODULE_CLONED)
 		state = publish(&fill, m, is_alone, error);
-	if (state != DWELL_MODULE_CLONED && fill.area)
+	if (state != DWELL_MODULE_CLONED && fill.area) {
+		unmap_final(&fill);
 		dw_rooms_free(fill.area, fill.bytes);
+	}
 	return state;
 }
 
@@ -413,5 +451,6 @@ void dw_area_close(struct dw_area *area)
 	dw_agent_memory_free(area->left, area->header->functions.n / 8 + 1);
 	dw_disable_forget(area);
 	dw_debugger_remove(area);
+	unmap_final(area);
 	dw_rooms_free(area->area, area->bytes);
 }

@@ -57,6 +57,7 @@ struct dw_area {
 	bool may_change;	/* code of files has been changed in this process, as its image's */
 	bool has_own_tables;	/* what follows the code of its image has been relocated, too */
 	uint32_t seen;		/* the last walk over the loader's list that found the module */
+	const uint8_t *final;	/* final code for the area's place, mapped apart; NULL = none */
 	bool is_restored;  /* the module has its own text: all its functions run from it again */
 	uint8_t *left;	   /* bit n: function n runs from the module again; NULL = none does */
 	uint64_t *counts;  /* calls[], NULL until the first call */

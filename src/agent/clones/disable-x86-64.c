@@ -271,15 +271,13 @@ static void change_area(struct work *w)
 	change_imports(w);
 }
 
-static const uint8_t put_rax_away[] = {0x48, 0x89, 0x44, 0x24, 0xf0};
-
 /* Whether the trampoline call at @call ends a probe whose argument is a number. */
 static bool has_number(const struct dw_area *a, const uint8_t *call)
 {
 	const uint8_t *load = call - DWELL_PROBE_LOAD_BYTES;
 
-	return (uint64_t)load >= a->area + a->header->code_at && call[-CALL_BYTES] == MOV_EAX &&
-	       !__builtin_memcmp(load, put_rax_away, sizeof put_rax_away);
+	return (uint64_t)load >= a->area + a->header->code_at &&
+	       !__builtin_memcmp(load, dw_probe_put_away, sizeof dw_probe_put_away);
 }
 
 /* Write a call of @trampoline as code for @at of the area. */
@@ -326,11 +324,10 @@ static uint32_t counting(const struct work *w, uint32_t *at, uint8_t ret[static 
 uint32_t dw_disable_code(const struct dw_area *a, bool loads_rax, uint32_t *at,
 			 uint8_t ret[static DWELL_PROBE_BYTES])
 {
-	static const uint8_t nop[CALL_BYTES] = {0x0f, 0x1f, 0x44, 0, 0};
 	uint32_t bytes = CALL_BYTES;
 
 	if (!loads_rax) {
-		__builtin_memcpy(ret, nop, sizeof nop);
+		__builtin_memcpy(ret, dw_no_call, sizeof dw_no_call);
 		return bytes;
 	}
 	if (has_number(a, (const uint8_t *)a->area + *at)) {

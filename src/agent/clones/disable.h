@@ -11,18 +11,7 @@
 
 #include "agent/calls/threads.h"
 #include "agent/clones/clones.h"
-
-enum {
-	DWELL_PROBE_LOAD_BYTES = 10, /* that put rax away and load a number */
-	DWELL_PROBE_BYTES = 15,	     /* with the call of the trampoline */
-};
-
-/*
- * One nop, which reads no memory: so its last five bytes may be the load of rax for who comes from
- * the argument's, and from the fifth on it is a nop, too, for who has only put rax away.
- */
-static const uint8_t dw_no_probe[DWELL_PROBE_BYTES] = {
-	0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x48, 0x8b, 0x44, 0x24, 0xf0};
+#include "wire/no-probe.h"
 
 /* Do what the region asks for, if that has changed, and let the calling thread's stacks agree: for
  * its slow path, after the interval was charged. */

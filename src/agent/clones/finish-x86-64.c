@@ -8,9 +8,10 @@
  *
  * All of an image changes at once: code without probes, the page that a fork would wipe, and
  * tables, where relocation has made them its own; else these stay the file's, which processes
- * share. What begins in a clone with a probe at its entry begins in the module: the jump there has
- * the length of the probe's first instruction, so that tasks that are in the probe find what they
- * need.
+ * share. Final code of the file, where it fits the image's place, takes that of clones, so that of
+ * code only the trampolines' is a copy. What begins in a clone with a probe at its entry begins in
+ * the module: the jump there has the length of the probe's first instruction, so that tasks that
+ * are in the probe find what they need.
  */
 #include "agent/clones/finish.h"
 
@@ -175,6 +176,51 @@ static void edit(void *ctx, uint8_t *copy)
 	}
 }
 
+/* What the file's final code does not stand for: the end of the trampolines' last page. */
+static void edit_head(void *ctx, uint8_t *copy)
+{
+	const struct dw_area *a = ctx;
+	const struct dw_clone_header *h = a->header;
+	const struct dw_clone_function_entry *f = dw_functions(a);
+	uint32_t end = h->final_from + DWELL_PAGE_BYTES;
+
+	while (!f->clone_at)
+		f++;
+	if (f->clone_at < end)
+		memcpy(copy + f->clone_at, a->final + (f->clone_at - h->final_from),
+		       end - f->clone_at);
+}
+
+static void edit_slots(void *ctx, uint8_t *copy)
+{
+	const struct dw_clone_header *h = ((const struct dw_area *)ctx)->header;
+
+	((uint64_t *)(copy + (h->wiped_at - h->constants_at)))[DWELL_WIPED_ALIVE] = 1;
+}
+
+/* Let the file's final code be that of @a. False: not all of it is, and the rest can still be
+ * changed. */
+static bool take_final(struct dw_area *a)
+{
+	const struct dw_clone_header *h = a->header;
+	const uint64_t from = h->final_from + DWELL_PAGE_BYTES; /* what stands before is copied */
+	const uint64_t bytes = h->final_bytes - DWELL_PAGE_BYTES;
+	uint8_t *final = (uint8_t *)a->final;
+	bool is_done;
+
+	is_done = !dw_sys_mprotect(final, h->final_bytes, PROT_READ | PROT_EXEC) &&
+		  !dw_text_share(a->area, from, edit_head, a) &&
+		  !dw_text_share(a->area + h->constants_at, 2 * DWELL_PAGE_BYTES, edit_slots, a);
+	if (is_done && bytes)
+		is_done = dw_is_mapped(
+			(void *)dw_syscall(SYS_mremap, final + DWELL_PAGE_BYTES, bytes, bytes,
+					   MREMAP_MAYMOVE | MREMAP_FIXED, a->area + from));
+	a->final = NULL;
+	if (!is_done || !bytes || dw_agent_addresses_take_back(final + DWELL_PAGE_BYTES, bytes))
+		dw_agent_addresses_free(final, h->final_bytes);
+	return is_done;
+}
+
 /* The wanted image that is the first at @at or behind. NULL = none. */
 static struct dw_area *next(uint64_t at)
 {
@@ -208,8 +254,12 @@ static uint64_t end_of(const struct dw_area *a)
 /* Change all images: those that lie side by side at once, each by itself where that is refused. */
 static void change_all(void)
 {
-	struct dw_area *a = next(0), *behind;
+	struct dw_area *a, *behind;
 
+	for (a = next(0); a; a = next(a->area + 1))
+		if (a->final && a->is_restored && !a->has_own_tables)
+			a->is_final = take_final(a);
+	a = next(0);
 	while (a) {
 		struct run run = {a->area, end_of(a)};
 

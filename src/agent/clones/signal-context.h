@@ -12,8 +12,6 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-enum { DWELL_PROBE_CALL_BYTES = 5 };
-
 /* The trampoline that the instruction at @pc, a clone's, calls; DWELL_TRAMPOLINES_N = none.
  * [async-signal-safe] */
 enum dw_trampoline dw_trampoline_called(const struct dw_area *area, uint64_t pc);

@@ -7,6 +7,7 @@
 #include "clone/emit/image-elf.h"
 
 #include "base/buf.h"
+#include "clone/emit/final.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -265,6 +266,8 @@ int dw_image_add_elf(struct dw_image_bytes *b, const struct dw_image_parts *part
 	if (!rc)
 		rc = dw_image_align(b, DWELL_AREA_PAGE);
 	h->bytes = (uint32_t)b->bytes.n;
+	if (!rc)
+		rc = dw_image_append_final(b, h);
 	if (!rc) {
 		write_headers(b->bytes.v, h, sections_at);
 		write_object(b->bytes.v, h, &symbols, sections);
