@@ -191,6 +191,20 @@ TEST(finds_every_changed_byte_of_probe_lists)
 	release(&s);
 }
 
+TEST(finds_every_changed_byte_of_final_code)
+{
+	struct sample s;
+
+	CHECK(open_sample(CLONE_SAMPLE, DWELL_PROBES_TIME, &s));
+	CHECK(s.h.final_bytes >= 4096);
+	CHECK_NOTICED(&s, s.h.bytes, s.h.final_bytes, 0x10);
+	CHECK_NOTICED(&s,
+		      DWELL_CLONE_HEADER_OFFSET +
+			      (uint32_t)offsetof(struct dw_clone_header, final_bytes),
+		      2 * sizeof s.h.final_bytes, 0x10);
+	release(&s);
+}
+
 TEST(finds_every_changed_byte_of_maps_and_tables)
 {
 	struct sample s;

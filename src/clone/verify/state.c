@@ -192,6 +192,9 @@ static bool header_fits(const struct dw_verify *v)
 		ok = ok && part_fits(v, h->relocations[i], sizeof(uint32_t));
 	for (int i = 0; i < DWELL_TRAMPOLINES_N; i++)
 		ok = ok && part_fits(v, h->trampoline_calls[i], sizeof(uint32_t));
+	ok = ok && (!h->final_bytes || (h->final_from % PAGE == 0 && h->final_from >= h->code_at &&
+					h->final_from + (uint64_t)h->final_bytes ==
+						h->code_at + (uint64_t)h->code_bytes));
 	return ok && part_fits(v, h->functions, sizeof(struct dw_clone_function_entry)) &&
 	       part_fits(v, h->instructions, 1) &&
 	       part_fits(v, h->patches, sizeof(struct dw_clone_patch)) &&
@@ -214,7 +217,7 @@ int dw_verify_open(struct dw_verify *v, const struct dw_elf *elf, const uint8_t 
 	memcpy(&v->h, image + DWELL_CLONE_HEADER_OFFSET, sizeof v->h);
 	if (memcmp(v->h.magic, DWELL_CLONE_MAGIC, sizeof DWELL_CLONE_MAGIC) ||
 	    v->h.version != DWELL_CLONE_VERSION || v->h.header_bytes != sizeof v->h ||
-	    v->h.bytes > n || !header_fits(v))
+	    v->h.bytes + (uint64_t)v->h.final_bytes > n || !header_fits(v))
 		return dw_error_set(err, DWELL_ERR_FORMAT, "no clone image");
 	v->area_n = v->h.bytes;
 	rc = read_spans(v);

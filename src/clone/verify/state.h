@@ -180,6 +180,9 @@ int dw_verify_patches(struct dw_verify *v);
 /* What debuggers are shown. Notes its findings, after the functions were read. */
 void dw_verify_object(struct dw_verify *v);
 
+/* Final code, after the functions were read. */
+int dw_verify_final(struct dw_verify *v);
+
 /*
  * LSDAs: what a personality routine would do, of a module's function or of its clone. The reader
  * answers for one address at a time, in the way personality routines look things up.

@@ -188,6 +188,8 @@ static int verify_at(struct dw_verify *v, int64_t shift)
 		rc = dw_verify_unwind(v);
 	if (!rc)
 		rc = dw_verify_patches(v);
+	if (!rc)
+		rc = dw_verify_final(v);
 	if (!rc) {
 		dw_verify_probe_lists(v);
 		dw_verify_object(v);
