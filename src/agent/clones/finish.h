@@ -3,6 +3,8 @@
  *
  * Modules run by themselves again, from their files' text. A task that is in a clone goes on there,
  * past probes that are nops, and where it calls a clone that had a probe it comes to the module.
+ * Images that lie where they were made for have their files' final code then, which all processes
+ * share; of others it is made here.
  * Images that lie side by side become one mapping that a process shares with its children, so that
  * a fork has little to copy.
  */

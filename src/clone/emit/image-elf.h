@@ -20,9 +20,9 @@ int dw_image_append(struct dw_image_bytes *b, const void *bytes, size_t n);
 int dw_image_align(struct dw_image_bytes *b, size_t to);
 
 /*
- * Append symbols and section headers, pad to whole pages, append final code, and write to the start the ELF header,
- * the program headers, @h, completed by its size, and the head of the debuggers' object. Errors as
- * dw_image_append().
+ * Append symbols and section headers, pad to whole pages, append final code, and write to the start
+ * the ELF header, the program headers, @h, completed by its size, and the head of the debuggers'
+ * object. Errors as dw_image_append().
  */
 int dw_image_add_elf(struct dw_image_bytes *b, const struct dw_image_parts *parts,
 		     struct dw_clone_header *h);
