@@ -89,6 +89,7 @@ static void add_hole(uint64_t first, uint64_t end)
 
 	do {
 		best = NULL;
+		was = 0;
 		least = UINT64_MAX;
 		for (uint32_t i = 0; i < HOLES && least; i++) {
 			uint64_t hole = __atomic_load_n(&rooms.holes[i], __ATOMIC_RELAXED);
