@@ -183,12 +183,17 @@ struct path_row {
 	uint64_t worth;
 };
 
+static uint64_t permille(uint64_t n, uint64_t all)
+{
+	return (uint64_t)(dw_share(n, all) * 10);
+}
+
 /* Choose rows of the hot path's @n to be told, in order: the last one and those of most worth, of
  * equal ones those next to the end. How many there are in @ret. */
 static size_t choose_path(struct dw_notes *t, size_t n, struct path_row ret[static PATH_ROWS_MAX])
 {
 	enum dw_measure work = dw_totals_work(t->totals);
-	uint64_t all = t->totals->all[work] / 1000 + 1, caller = 0;
+	uint64_t all = t->totals->all[work], caller = 0;
 	size_t count = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -196,11 +201,11 @@ static size_t choose_path(struct dw_notes *t, size_t n, struct path_row ret[stat
 		uint64_t inclusive = dw_measured_get(&row.measured, work, false),
 			 own = dw_measured_get(&row.measured, work, true),
 			 parted = i && caller > inclusive ? caller - inclusive : 0;
-		struct path_row next = {i, (own > parted ? own : parted) / all};
+		struct path_row next = {i, permille(own > parted ? own : parted, all)};
 		size_t least = 0;
 
 		caller = inclusive;
-		if (n > PATH_ROWS_MAX && count && inclusive / all >= WHOLE_PERMILLE) {
+		if (n > PATH_ROWS_MAX && count && permille(inclusive, all) >= WHOLE_PERMILLE) {
 			ret[0] = ret[count - 1];
 			count = 1;
 		}
