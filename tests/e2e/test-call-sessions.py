@@ -248,7 +248,8 @@ def test_forks_copy_little_afterwards(context):
         changed = [line for line in maps if ".clone" not in line or line.split()[1] not in ("r--p", "r-xp")]
         for trace in "/dev/shm", "perf_event", ".clone":
             require(not any(trace in line for line in changed), f"{trace} in {maps}")
-        require(len(maps) <= len(had) + 12, f"{len(maps)} mappings, plain {len(had)}: {maps}")
+        # Four of each image, the agent's own, and what is between.
+        require(len(maps) <= len(had) + 2 * 4 + 6, f"{len(maps)} mappings, plain {len(had)}: {maps}")
 
 
 def test_children_are_plain_afterwards(context):
