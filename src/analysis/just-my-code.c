@@ -152,39 +152,66 @@ static bool is_start_code(const char *name)
 	return has_prefix(name, prefixes, sizeof prefixes / sizeof *prefixes);
 }
 
-/* Decide whether @up, which called @frame, and @frame are a start: they call where the C library or
- * Rust's takes over, or go on from such. */
-static void find_start(const struct dw_profile *p, uint32_t up, uint32_t frame, uint8_t *class_of)
+/* What names of frames say of a program's start. */
+enum start_hint {
+	IS_MAIN = 1,
+	TAKES_OVER = 2,	     /* the C library does */
+	RUST_TAKES_OVER = 4, /* from main */
+	LEADS_TO_MINE = 8,   /* when it is called by a start */
+};
+
+static uint8_t hint_of(const struct dw_profile *p, uint32_t frame, enum path_class class)
 {
 	static const char *const rust[] = {"std::rt::lang_start"};
+	const char *outer;
 
-	if (class_of[up] == MINE && class_of[frame] == SYSTEM && is_takeover(p, frame))
+	if (class == SYSTEM)
+		return is_takeover(p, frame) ? TAKES_OVER : 0;
+	if (class != MINE)
+		return 0;
+	outer = outer_name_at(p, frame);
+	return (uint8_t)((strcmp(name_at(p, frame), "main") ? 0 : IS_MAIN) |
+			 (has_prefix(outer, rust, 1) ? RUST_TAKES_OVER : 0) |
+			 (is_start_code(outer) ? LEADS_TO_MINE : 0));
+}
+
+/* Decide whether @up, which called @frame, and @frame are a start: they call where the C library or
+ * Rust's takes over, or go on from such. */
+static void find_start(uint32_t up, uint32_t frame, const uint8_t *hints, uint8_t *class_of)
+{
+	if (class_of[up] == MINE &&
+	    (hints[frame] & TAKES_OVER || (hints[up] & IS_MAIN && hints[frame] & RUST_TAKES_OVER)))
 		class_of[up] = SYSTEM;
-	if (class_of[up] == MINE && !strcmp(name_at(p, up), "main") &&
-	    has_prefix(outer_name_at(p, frame), rust, 1))
-		class_of[up] = SYSTEM;
-	if (class_of[up] == SYSTEM && class_of[frame] == MINE &&
-	    is_start_code(outer_name_at(p, frame)))
+	if (class_of[up] == SYSTEM && class_of[frame] == MINE && hints[frame] & LEADS_TO_MINE)
 		class_of[frame] = SYSTEM;
 }
 
-/* Callers have smaller ids than what they call. */
-static void find_starts(const struct dw_profile *p, uint8_t *class_of)
+/* Callers have smaller ids than what they call. 0 or -ENOMEM. */
+static int find_starts(const struct dw_profile *p, uint8_t *class_of)
 {
+	uint32_t n = dw_frames_count(&p->frames) + 1;
+	uint8_t *hints = calloc(n, 1);
+
+	if (!hints)
+		return -ENOMEM;
+	for (uint32_t id = 1; id < n; id++)
+		hints[id] = hint_of(p, id, class_of[id]);
 	for (uint32_t id = 1; id <= dw_stacks_count(&p->stacks); id++) {
 		const struct dw_stack *s = dw_stacks_get(&p->stacks, id);
 		const struct dw_stack *up = dw_stacks_get(&p->stacks, s->parent);
 
 		if (up)
-			find_start(p, up->frame, s->frame, class_of);
+			find_start(up->frame, s->frame, hints, class_of);
 	}
 	for (uint32_t id = 1; id <= dw_calls_count(&p->calls); id++) {
-		const struct dw_call_node *n = dw_calls_get(&p->calls, id);
-		const struct dw_call_node *up = dw_calls_get(&p->calls, n->parent);
+		const struct dw_call_node *c = dw_calls_get(&p->calls, id);
+		const struct dw_call_node *up = dw_calls_get(&p->calls, c->parent);
 
 		if (up)
-			find_start(p, up->entry, n->entry, class_of);
+			find_start(up->entry, c->entry, hints, class_of);
 	}
+	free(hints);
+	return 0;
 }
 
 /* Whose code frames are, by id: enum path_class, owned by the caller. NULL: no memory. */
@@ -207,8 +234,10 @@ static uint8_t *classify_frames(const struct dw_profile *p, const uint8_t *is_sy
 		else
 			class_of[id] = MINE;
 	}
-	if (class_of)
-		find_starts(p, class_of);
+	if (class_of && find_starts(p, class_of)) {
+		free(class_of);
+		return NULL;
+	}
 	for (uint32_t id = 1; class_of && opened && id < n; id++)
 		if (dw_locations_innermost(&p->locations, id) == opened)
 			class_of[id] = MINE;
