@@ -177,8 +177,10 @@ void dw_notes_time_of_calls(struct dw_notes *t)
 	add_kinds(&w, kinds, n);
 	add_besides(&w, kinds, n);
 	if (lacks_processor(&w))
-		dw_note(t, SAYS, NO_PROCESSOR_IN_CALLS,
-			.n = {t->totals->waits[DWELL_WAIT_READY].ns});
+		dw_note_by(t, SAYS,
+			   w.work > w.processor + around ? DWELL_SAYS_NO_PROCESSOR_IN_CALLS
+							 : DWELL_SAYS_NO_PROCESSOR,
+			   .n = {t->totals->waits[DWELL_WAIT_READY].ns});
 }
 
 /* How the kernel divides processor time is known of whole recordings. */
