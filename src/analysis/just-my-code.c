@@ -121,14 +121,6 @@ static const char *outer_name_at(const struct dw_profile *p, uint32_t frame)
 	return f ? dw_strings_get(&p->strings, f->name) : "";
 }
 
-static bool has_prefix(const char *name, const char *const *prefixes, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
-			return true;
-	return false;
-}
-
 /* Whether @name is what a language's library, linked into the program, has between a thread's start
  * and the user's code: Rust's, and C++'s threads. */
 static bool is_start_code(const char *name)
@@ -149,7 +141,25 @@ static bool is_start_code(const char *name)
 					       "std::__invoke",
 					       "std::invoke"};
 
-	return has_prefix(name, prefixes, sizeof prefixes / sizeof *prefixes);
+	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
+/* Whether all at @frame is such, and nothing of the user's is inlined there. */
+static bool is_start_frame(const struct dw_profile *p, uint32_t frame)
+{
+	uint32_t n;
+	const struct dw_location *chain = dw_locations_get(&p->locations, frame, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct dw_function *f = dw_functions_get(&p->functions, chain[i].function);
+
+		if (!f || !is_start_code(dw_strings_get(&p->strings, f->name)))
+			return false;
+	}
+	return n;
 }
 
 /* What names of frames say of a program's start. */
@@ -162,17 +172,17 @@ enum start_hint {
 
 static uint8_t hint_of(const struct dw_profile *p, uint32_t frame, enum path_class class)
 {
-	static const char *const rust[] = {"std::rt::lang_start"};
-	const char *outer;
+	static const char rust[] = "std::rt::lang_start";
 
 	if (class == SYSTEM)
 		return is_takeover(p, frame) ? TAKES_OVER : 0;
 	if (class != MINE)
 		return 0;
-	outer = outer_name_at(p, frame);
 	return (uint8_t)((strcmp(name_at(p, frame), "main") ? 0 : IS_MAIN) |
-			 (has_prefix(outer, rust, 1) ? RUST_TAKES_OVER : 0) |
-			 (is_start_code(outer) ? LEADS_TO_MINE : 0));
+			 (strncmp(outer_name_at(p, frame), rust, sizeof rust - 1)
+				  ? 0
+				  : RUST_TAKES_OVER) |
+			 (is_start_frame(p, frame) ? LEADS_TO_MINE : 0));
 }
 
 /* Decide whether @up, which called @frame, and @frame are a start: they call where the C library or

@@ -250,6 +250,8 @@ static int read_pruning(struct report *r, struct dw_error *err)
 	    !(has_parts(r->view) && o->no_fold && !o->fold && o->trim_pct < 0))
 		return dw_misuse(err,
 				 "--trim and --fold are for the views calltree and allocations");
+	if (o->details && (r->view != &dw_view_summary || !r->format->human_readable))
+		return dw_misuse(err, "--details is for the view summary, as a table");
 	if (o->order && strcmp(o->order, "time") != 0 && strcmp(o->order, "first-call") != 0)
 		return dw_misuse(err, "--order takes time or first-call, not '%s'", o->order);
 	r->request.by_first_call = o->order && !strcmp(o->order, "first-call");

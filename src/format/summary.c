@@ -19,7 +19,6 @@ enum {
 	INDENT = 2,	    /* of a sentence, */
 	INDENT_MORE = 4,    /* and of what it has no room for in its line */
 	INDENT_MAX = 24,
-	NEXT_INDENT = 6, /* of a command, behind "Next: " */
 	BAR_COLUMNS = 10,
 };
 
@@ -189,13 +188,15 @@ void dw_summary_write(const struct dw_format_job *job, struct dw_out *out,
 	p.width = width > WIDTH_MAX ? WIDTH_MAX : width < WIDTH_MIN ? WIDTH_MIN : width;
 	dw_out_init_buffer(&p.says);
 	for (size_t i = 0, next; i < notes.rows.n && !rc; i = next) {
+		bool is_first_told = is_told(&p, &notes.rows.v[i]);
+
 		dw_buf_clear(&p.says.buf);
 		for (next = i; next == i ||
 			       (next < notes.rows.n && notes.rows.v[next].kind == DWELL_NOTE_MORE);
 		     next++)
 			if (is_told(&p, &notes.rows.v[next]))
 				dw_format_note(job, &notes.rows.v[next], dw_text_put, &p.says);
-		if (!is_told(&p, &notes.rows.v[i])) {
+		if (!is_first_told) {
 			p.is_headless |= notes.rows.v[i].kind == DWELL_NOTE_HEADING;
 			continue;
 		}

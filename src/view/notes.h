@@ -69,7 +69,7 @@ enum dw_note_kind {
 	S(WAITS_CHILD, "for processes or threads to end")                                                       \
 	S(WAITS_READY, "for a processor")                                                                       \
 	S(WAITS_MOST, ", most in {0f}")                                                                         \
-	S(WAITS_MORE, "{0t} waiting for other things (dwell report {0@} waits)")                                \
+	S(WAITS_MORE, "for other things (dwell report {0@} waits)")                                             \
 	S(WAITING_TIME, "{0t} waiting ")                                                                        \
 	S(OFF_PROCESSOR, "{0t} off-CPU ")                                                                       \
 	S(CHOSEN_FOR_ONE,                                                                                       \

@@ -398,7 +398,8 @@ static void add_residual(struct dw_notes *t)
 	if (!find_residual(t, &residual, &pct))
 		return;
 	t->in_details = llabs(residual) <= RESIDUAL_MIN_NS ||
-			(pct <= RESIDUAL_MUCH_PCT && pct >= -RESIDUAL_MUCH_PCT);
+			(pct <= RESIDUAL_MUCH_PCT && pct >= -RESIDUAL_MUCH_PCT) ||
+			pct > RESIDUAL_MOST_PCT; /* that was told first */
 	dw_note(t, SAYS, RESIDUAL, .n = {residual});
 	if (pct < 0 || pct > 0)
 		dw_note(t, MORE, OF_CPU_TIME, .share = {pct});

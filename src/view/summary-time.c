@@ -61,7 +61,9 @@ static bool is_part(const struct told *w, uint64_t ns)
 static void add_kinds(const struct told *w, const enum dw_wait_kind *kinds, unsigned n)
 {
 	const struct dw_notes *t = w->t;
-	bool is_calls = dw_profile_has_calls(t->profile);
+	/* Of calls it is not known whether a processor was lacking there. */
+	enum dw_sentence time = dw_profile_has_calls(t->profile) ? DWELL_SAYS_OFF_PROCESSOR
+								 : DWELL_SAYS_WAITING_TIME;
 	uint64_t more = 0, least = w->work / 100 * KIND_MIN_PCT;
 	unsigned told = 0;
 
@@ -75,8 +77,7 @@ static void add_kinds(const struct told *w, const enum dw_wait_kind *kinds, unsi
 			more += k->ns;
 			continue;
 		}
-		/* Of calls it is not known whether a processor was lacking there. */
-		add_share(w, k->ns, is_calls ? DWELL_SAYS_OFF_PROCESSOR : DWELL_SAYS_WAITING_TIME);
+		add_share(w, k->ns, time);
 		dw_note_by(w->t, MORE, DWELL_SAYS_WAITS_OTHER + kinds[i]);
 		/* What all threads begin with says nothing. */
 		if (f && k->function_ns > k->ns / 2 &&
@@ -85,8 +86,10 @@ static void add_kinds(const struct told *w, const enum dw_wait_kind *kinds, unsi
 				.name = {dw_strings_get(&t->profile->strings, f->name)});
 		told++;
 	}
-	if (more && more >= least)
-		add_share(w, more, DWELL_SAYS_WAITS_MORE);
+	if (!more || more < least)
+		return;
+	add_share(w, more, time);
+	dw_note(w->t, MORE, WAITS_MORE);
 }
 
 /* Whether threads lacked a processor so long that all other numbers look otherwise alone. */

@@ -429,3 +429,5 @@ def test_first_screen(context, method):
     require(set(line for line in lines if not line.startswith("Next")) <= set(details)
             and len(details) > len(lines) - (method == "sample"), details)
     expect("How far to trust this" in details, method == "instrument", "trust")
+    for words in ("functions", "--details"), ("--details", "-f", "json"):
+        expect_said(context, "--details is for the view summary, as a table", 2, "report", "run.dwell", *words)

@@ -149,6 +149,27 @@ TEST(stacks_under_each_rule)
 	CHECK_STR(fold("cut", &strict), "cut");
 }
 
+/* The user's code inlined into what a library has before it stays. */
+TEST(inlined_into_a_start)
+{
+	struct dw_location chain[2];
+	struct world w;
+	uint32_t frames[4], n;
+	size_t folded;
+
+	begin(&w);
+	chain[0] = *dw_locations_get(&w.p.locations, frame_of(&w, "a"), &n);
+	chain[1] = *dw_locations_get(&w.p.locations, frame_of(&w, "std::panicking::try"), &n);
+	frames[0] = frame_of(&w, "run");
+	frames[1] = frame_of(&w, "std::panicking::try");
+	frames[2] = mk_frame(&w.p, (struct dw_frame){.svma = 77, .module = 1}, chain, 2);
+	frames[3] = frame_of(&w, "malloc");
+	mk_samples(&w.p, w.thread, mk_stack(&w.p, frames, 4), 1);
+	CHECK_INT(dw_fold_system_code(&w.p, &strict, &folded, NULL), 0);
+	CHECK_STR(path_of(&w, w.p.samples.stack[0]), "a");
+	dw_profile_release(&w.p);
+}
+
 /* What the kernel does in a call is nobody's question, whoever called. */
 TEST(the_kernel_below_a_call_is_the_calls)
 {
