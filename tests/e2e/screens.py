@@ -94,11 +94,17 @@ class Terminal:
         return self.lines()[-1]
 
     def until(self, condition, what):
-        """Wait until condition() holds of the screen."""
+        """Wait until condition() holds of a screen that is drawn to its end."""
         end = time.monotonic() + DEFAULT_SECONDS
-        while not condition():
+        while not (is_met := condition()) or self.is_drawing():
             if not self.read() or time.monotonic() > end:
+                if is_met:
+                    return
                 raise AssertionError(f"waited for {what}; the screen:\n{self.text()}")
+
+    def is_drawing(self):
+        """Whether more comes within a moment, as it does of screens that are longer than one write."""
+        return bool(select.select([self.fd], [], [], .02)[0])
 
     def shows(self, text):
         self.until(lambda: text in self.text(), repr(text))

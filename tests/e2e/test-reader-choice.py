@@ -44,7 +44,7 @@ def test_columns_are_chosen(context, name):
         expect(header_of(terminal), before, "what was taken back")
         switch(terminal, off, "Module Path")
         terminal.press(ENTER)
-        terminal.shows("Module Path")
+        terminal.until(lambda: "Module Path" in header_of(terminal), "the column")
         words = command_of(terminal)
         keys = words[words.index("--columns") + 1].split(",")
         expect(len(keys), len(before), "columns of the command")
@@ -164,7 +164,7 @@ def test_system_code_is_folded(context, name):
         require(context.report("functions", session=path)["session"]["samples_kept"] > 0, "nothing was recorded")
     else:
         kind, path = MEASURED[name], make(context, name)
-    with read(context, path, rows=60, columns=240) as terminal:
+    with read(context, path, rows=250, columns=240) as terminal:
         terminal.shows("1 summary")
         terminal.press("2")
         terminal.until(lambda: has_rows(terminal), "functions")
