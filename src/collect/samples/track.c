@@ -15,7 +15,8 @@
 
 #include <errno.h>
 
-/* When a process's command line is read again: after its birth, and while it has samples. */
+/* A process's command line is read again while it has samples, and more often while it is young:
+ * most programs that give themselves another title do so at once. */
 enum { TITLE_FIRST_NS = 10000000, TITLE_AGAIN_NS = 1000000000 };
 
 uint64_t dw_track_time(const struct dw_track *t, uint64_t time_ns)
@@ -217,11 +218,24 @@ static int note_command(struct dw_track *t, struct dw_tracked_process *p)
 							   dw_buf_str(&line));
 }
 
+/* As long as the process has been there. */
+static uint64_t time_to_next_title(const struct dw_track *t, const struct dw_tracked_process *p,
+				   uint64_t time_ns)
+{
+	uint64_t begin_ns = dw_processes_get(&t->profile->processes, p->id)->begin_ns;
+	uint64_t now_ns = dw_track_time(t, time_ns);
+	uint64_t age_ns = now_ns > begin_ns ? now_ns - begin_ns : 0;
+
+	return age_ns < TITLE_FIRST_NS	 ? TITLE_FIRST_NS
+	       : age_ns > TITLE_AGAIN_NS ? TITLE_AGAIN_NS
+					 : age_ns;
+}
+
 int dw_track_title(struct dw_track *t, struct dw_tracked_process *p, uint64_t time_ns)
 {
 	if (time_ns < p->title_at_ns)
 		return 0;
-	p->title_at_ns = time_ns + TITLE_AGAIN_NS;
+	p->title_at_ns = time_ns + time_to_next_title(t, p, time_ns);
 	return note_command(t, p);
 }
 
