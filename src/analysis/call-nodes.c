@@ -131,8 +131,11 @@ struct dw_call_values dw_call_nodes_values(const struct dw_call_nodes *t, uint32
 	if (t->filter->delimited_intervals)
 		sum.application_ns = sum.delimited_ns;
 	if (t->state[id] & DWELL_CALL_LEFT_OUT)
-		/* Estimates may have more of it. */
-		sum.left_out_ns = sum.blocked_ns < sum.elapsed_ns ? sum.blocked_ns : sum.elapsed_ns;
+		sum.left_out_ns = sum.blocked_ns - dw_call_values_ready(&sum);
+	if (t->state[id] & DWELL_CALL_READY_LEFT_OUT)
+		sum.left_out_ns += dw_call_values_ready(&sum);
+	if (sum.left_out_ns > sum.elapsed_ns) /* estimates may have more of it */
+		sum.left_out_ns = sum.elapsed_ns;
 	return sum;
 }
 
@@ -169,18 +172,27 @@ static bool is_nothing(const struct dw_call_values *v)
 	return !memcmp(v, &nothing, sizeof nothing);
 }
 
-/* Who asked the system for nothing was taken off the processor. */
-static int note_wait(struct dw_call_nodes *t, uint32_t id, const struct dw_call_values *own)
+/* Note what @id waited for: for a processor, and for what it had asked the system for. */
+static int note_waits(struct dw_call_nodes *t, uint32_t id, const struct dw_call_values *own)
 {
 	const struct dw_call_node *node = dw_call_nodes_get(t, id);
-	bool is_taken = !own->io_calls && !own->blocking_calls;
-	struct dw_wait_at wait = {.thread = node->thread,
-				  .place = id,
-				  .kind = is_taken ? DWELL_WAIT_READY : DWELL_WAIT_OTHER,
-				  .ns = own->blocked_ns};
+	struct dw_wait_at ready = {.thread = node->thread,
+				   .place = id,
+				   .kind = DWELL_WAIT_READY,
+				   .is_ready = true,
+				   .ns = dw_call_values_ready(own)};
+	struct dw_wait_at asked = {.thread = node->thread,
+				   .place = id,
+				   .kind = DWELL_WAIT_OTHER,
+				   .ns = own->blocked_ns - ready.ns};
+	int rc = 0;
 
-	t->has_system_calls |= !is_taken;
-	return node->flags & DWELL_CALL_INCLUSIVE ? 0 : dw_vec_push(&t->waits, wait);
+	t->has_system_calls |= own->io_calls || own->blocking_calls;
+	if (node->flags & DWELL_CALL_INCLUSIVE)
+		return 0;
+	if (ready.ns)
+		rc = dw_vec_push(&t->waits, ready);
+	return !rc && asked.ns ? dw_vec_push(&t->waits, asked) : rc;
 }
 
 static int select_nodes(struct dw_call_nodes *t)
@@ -198,7 +210,7 @@ static int select_nodes(struct dw_call_nodes *t)
 		dw_call_nodes_add_to_thread(t, id, &own);
 		if (t->state[id] & DWELL_CALL_COUNTS && !is_nothing(&own))
 			t->state[id] |= DWELL_CALL_PRESENT;
-		if (t->has_waits && own.blocked_ns && note_wait(t, id, &own))
+		if (t->has_waits && own.blocked_ns && note_waits(t, id, &own))
 			return -ENOMEM;
 	}
 	return 0;

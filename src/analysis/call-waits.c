@@ -134,6 +134,17 @@ static int find_idle(struct dw_call_nodes *t)
 	return rc;
 }
 
+static void leave_out(struct dw_call_nodes *t, const struct dw_wait_at *wait)
+{
+	uint32_t id = wait->place;
+	uint64_t before_ns = dw_call_nodes_values(t, id).left_out_ns;
+	struct dw_call_values more = {0};
+
+	t->state[id] |= wait->is_ready ? DWELL_CALL_READY_LEFT_OUT : DWELL_CALL_LEFT_OUT;
+	more.left_out_ns = dw_call_nodes_values(t, id).left_out_ns - before_ns;
+	dw_call_nodes_add_to_thread(t, id, &more);
+}
+
 int dw_call_waits_find(struct dw_call_nodes *t)
 {
 	struct dw_wait_namer namer;
@@ -147,14 +158,8 @@ int dw_call_waits_find(struct dw_call_nodes *t)
 	if (!rc)
 		rc = find_idle(t);
 	dw_vec_each(wait, &t->waits) {
-		uint32_t id = wait->place;
-		struct dw_call_values left_out = {0};
-
-		if (rc || !dw_wait_kinds_have(t->filter->waits_left_out, wait->kind))
-			continue;
-		t->state[id] |= DWELL_CALL_LEFT_OUT;
-		left_out.left_out_ns = dw_call_nodes_values(t, id).left_out_ns;
-		dw_call_nodes_add_to_thread(t, id, &left_out);
+		if (!rc && dw_wait_kinds_have(t->filter->waits_left_out, wait->kind))
+			leave_out(t, wait);
 	}
 	return rc;
 }

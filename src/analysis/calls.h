@@ -23,10 +23,11 @@
 #include <stdint.h>
 
 enum dw_call_state {
-	DWELL_CALL_SELECTED = 1, /* its thread and process pass */
-	DWELL_CALL_COUNTS = 2,	 /* its module passes too: its values count */
-	DWELL_CALL_PRESENT = 4,	 /* it has values that count */
-	DWELL_CALL_LEFT_OUT = 8, /* its waits do not count */
+	DWELL_CALL_SELECTED = 1,	/* its thread and process pass */
+	DWELL_CALL_COUNTS = 2,		/* its module passes too: its values count */
+	DWELL_CALL_PRESENT = 4,		/* it has values that count */
+	DWELL_CALL_LEFT_OUT = 8,	/* its waits do not count, but for a processor */
+	DWELL_CALL_READY_LEFT_OUT = 16, /* those for a processor do not */
 };
 
 struct dw_call_nodes {

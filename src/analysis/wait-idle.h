@@ -9,6 +9,7 @@
 
 #include "model/profile.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,7 @@ struct dw_wait_at {
 	uint32_t thread, place;
 	enum dw_wait_kind kind;
 	uint64_t ns;
+	bool is_ready; /* of a call, what the system says was for a processor, whatever its kind */
 };
 
 /* Of @n waits at @v, those of threads of a pool become idle at the place where such a thread waits

@@ -26,12 +26,22 @@ struct dw_call_values {
 				    drops all of one */
 	uint64_t overhead_ns;	 /* what the probes cost, subtracted from the others */
 	uint64_t blocked_ns;	 /* off the processor */
+	uint64_t ready_ns;	 /* of that only because no processor was free; older sessions: 0 */
 	uint64_t os_cpu_ns;	 /* on the processor, inside system calls that count */
 	uint64_t switches;
 	uint64_t io_calls;
 	uint64_t blocking_calls;
 	uint64_t left_out_ns; /* blocked, in waits that a filter leaves out; not stored */
 };
+
+/* What of @v's time off the processor was waiting for one: all of those who asked the system for
+ * nothing. */
+static inline uint64_t dw_call_values_ready(const struct dw_call_values *v)
+{
+	bool is_all = !v->io_calls && !v->blocking_calls;
+
+	return is_all || v->ready_ns > v->blocked_ns ? v->blocked_ns : v->ready_ns;
+}
 
 /* Add @more to @sum. */
 static inline void dw_call_values_add(struct dw_call_values *sum, const struct dw_call_values *more)
@@ -42,6 +52,7 @@ static inline void dw_call_values_add(struct dw_call_values *sum, const struct d
 	sum->delimited_ns += more->delimited_ns;
 	sum->overhead_ns += more->overhead_ns;
 	sum->blocked_ns += more->blocked_ns;
+	sum->ready_ns += more->ready_ns;
 	sum->left_out_ns += more->left_out_ns;
 	sum->os_cpu_ns += more->os_cpu_ns;
 	sum->switches += more->switches;

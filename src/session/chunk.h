@@ -14,10 +14,11 @@
 
 enum {
 	DWELL_SESSION_APPLICATION_ID = 0x6477656c, /* "dwel" */
-	DWELL_SESSION_VERSION = 3,		   /* user_version; raised when a meaning changes */
+	DWELL_SESSION_VERSION = 4,		   /* user_version; raised when a meaning changes */
 	DWELL_SESSION_VERSION_SAMPLES = 1,	   /* of sessions without calls and allocations */
-	DWELL_SESSION_VERSION_CALLS = 2,	   /* of sessions without allocations */
-	DWELL_SESSION_HEADER_BYTES = 100,	   /* of every SQLite database */
+	DWELL_SESSION_VERSION_CALLS = 2, /* of those without allocations and values of calls */
+	DWELL_SESSION_VERSION_ALLOCATIONS = 3, /* of those without values of calls */
+	DWELL_SESSION_HEADER_BYTES = 100,      /* of every SQLite database */
 };
 
 /* Limits of what a reader accepts. */

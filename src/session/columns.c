@@ -326,6 +326,7 @@ static const struct dw_column call_deltas[] = {
 	COLUMN(dw_call_delta, slice, DELTA, NONE),
 	ID(dw_call_delta, node, DELTA, NODE),
 	OWN_MEMBER(dw_call_delta, values, dw_put_call_values, dw_take_call_values),
+	OWN_MEMBER(dw_call_delta, values, dw_put_ready, dw_take_ready),
 };
 
 static void put_extremes(struct dw_buf *b, const void *at, size_t stride, size_t n)

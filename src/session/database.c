@@ -129,7 +129,8 @@ static int put_row(struct dw_database *db, int64_t id, const struct dw_raw_chunk
 static int raise_version(struct dw_database *db, enum dw_chunk_kind kind, struct dw_error *err)
 {
 	int version = kind == DWELL_CHUNK_EXECS		? DWELL_SESSION_VERSION_SAMPLES
-		      : kind >= DWELL_CHUNK_ALLOC_TYPES ? DWELL_SESSION_VERSION
+		      : kind == DWELL_CHUNK_CALL_DELTAS ? DWELL_SESSION_VERSION
+		      : kind >= DWELL_CHUNK_ALLOC_TYPES ? DWELL_SESSION_VERSION_ALLOCATIONS
 		      : kind >= DWELL_CHUNK_CALL_NODES	? DWELL_SESSION_VERSION_CALLS
 							: DWELL_SESSION_VERSION_SAMPLES;
 	char sql[64];

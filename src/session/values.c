@@ -173,6 +173,35 @@ static void next_call_values(struct values_in *v, struct dw_call_values *ret)
 	ret->blocking_calls = take_column(v, mask, STORED_BLOCKING_CALLS);
 }
 
+/* Whether a row says for how much of its time no processor was free. */
+static inline bool tells_ready(const struct dw_call_values *v)
+{
+	return v->blocked_ns | v->os_cpu_ns | v->switches | v->io_calls | v->blocking_calls;
+}
+
+void dw_put_ready(struct dw_buf *b, const void *at, size_t stride, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct dw_call_values *v = (const void *)((const char *)at + i * stride);
+
+		if (tells_ready(v))
+			dw_buf_put_uleb(b, v->ready_ns);
+	}
+}
+
+void dw_take_ready(struct dw_cursor *c, void *at, size_t stride, size_t n,
+		   const uint64_t limits[DWELL_LIMITS])
+{
+	bool tells = dw_cursor_left(c);
+
+	(void)limits;
+	for (size_t i = 0; i < n; i++) {
+		struct dw_call_values *v = (void *)((char *)at + i * stride);
+
+		v->ready_ns = tells && tells_ready(v) ? dw_take(c) : 0;
+	}
+}
+
 static void next_alloc_values(struct values_in *v, struct dw_alloc_values *ret)
 {
 	uint32_t mask = dw_take_max(&v->masks, (1u << STORED_PAIRS) - 1);
@@ -278,12 +307,15 @@ int dw_take_call_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *
 	struct keys keys = keys_open(c, n, p->calls.slices.n, p->calls.nodes.n);
 	struct dw_call_values values;
 	struct values_in v;
+	bool tells;
 	int rc = dw_call_store_extend(t, p->calls.nodes.n);
 
 	open_values(c, STORED_COLUMNS, &v);
+	tells = dw_cursor_left(c);
 	for (size_t i = 0; i < n && !c->failed && !rc; i++) {
 		c->failed = !keys_next(&keys);
 		next_call_values(&v, &values);
+		values.ready_ns = tells && tells_ready(&values) ? dw_take(c) : 0;
 		if (!c->failed && p->calls.wants_activity)
 			rc = note_activity(&p->calls, keys.slice,
 					   activity_of(&p->calls, keys.id, &values));

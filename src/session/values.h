@@ -28,6 +28,13 @@ void dw_take_call_values(struct dw_cursor *c, void *at, size_t stride, size_t n,
 void dw_take_alloc_values(struct dw_cursor *c, void *at, size_t stride, size_t n,
 			  const uint64_t limits[DWELL_LIMITS]);
 
+/* Append what of the time of calls off the processor was only because none was free. */
+void dw_put_ready(struct dw_buf *b, const void *at, size_t stride, size_t n);
+
+/* Read that into values that have been read before: 0 where older sessions do not tell. */
+void dw_take_ready(struct dw_cursor *c, void *at, size_t stride, size_t n,
+		   const uint64_t limits[DWELL_LIMITS]);
+
 /* Which deltas to add up. */
 struct dw_call_sums {
 	const uint8_t *selected; /* by slice: 1 = this one too; NULL = all */

@@ -119,9 +119,11 @@ struct dw_tree_os {
 				 rule) */
 	uint64_t cpu_ticks;   /* of @ticks on the processor: inside system calls */
 	uint64_t blocked_ticks; /* of @ticks off the processor */
-	uint64_t switches;
-	uint64_t io_calls;
-	uint64_t blocking_calls;
+	uint64_t ready_ticks;	/* of those only because no processor was free */
+	uint32_t switches;	/* this and the next begin anew at 0 when they have no room */
+	uint32_t io_calls;
+	uint32_t blocking_calls;
+	uint32_t unused;
 	uint64_t mark; /* DWELL_MARK_OS; 0 where it is a part of other lines */
 };
 

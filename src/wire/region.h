@@ -81,7 +81,7 @@ struct dw_region_alive {
 };
 
 enum {
-	DWELL_REGION_VERSION = 10,
+	DWELL_REGION_VERSION = 11,
 	DWELL_REGION_MODULES = 256, /* of one process; more are counted and stay as they are */
 	DWELL_REGION_CHUNKS = 512,
 	DWELL_REGION_THREADS = 8192, /* that ever ran; later ones share the last one's line */

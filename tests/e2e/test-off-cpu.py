@@ -301,3 +301,63 @@ def test_make_waits_for_children(context):
     got = waits_of(context)
     require(got["sleep"] > 1000 and got["child"] > 400, f"children and who waits for them: {got}")
     require(got.get("pipe", 0) < 0.1 * got["child"], f"tokens are no input: {got}")
+
+
+READER = r"""
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static char buffer[1 << 20];
+
+__attribute__((noinline)) static void fill(int fd)
+{
+	if (pread(fd, buffer, sizeof buffer, 0) < 0)
+		abort();
+}
+
+static unsigned long long ready(void)
+{
+	unsigned long long ran, ns;
+	FILE *f = fopen("/proc/thread-self/schedstat", "r");
+
+	if (!f || fscanf(f, "%llu %llu", &ran, &ns) != 2)
+		abort();
+	fclose(f);
+	return ns;
+}
+
+int main(int argc, char **argv)
+{
+	int fd = open(argv[argc - 1], O_RDONLY);
+	unsigned long long before = ready();
+
+	while (ready() < before + 400000000)
+		for (int i = 0; i < 500; i++)
+			fill(fd);
+	printf("%llu\n", ready() - before);
+}
+"""
+
+
+def test_ready_inside_calls(context):
+    """Who is taken off the processor inside a system call waits for a processor, not for what was called for."""
+    with open(context.path("reader.c"), "w") as f:
+        f.write(READER)
+    context.make("gcc", "-O1", "-o", context.path("reader"), context.path("reader.c"))
+    with open(context.path("blob"), "wb") as f:
+        f.write(os.urandom(1 << 20))
+    busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(2 * len(os.sched_getaffinity(0)))]
+    try:
+        done = context.run(context.dwell, "instrument", "-q", "-o", "run.dwell", "--", context.path("reader"),
+                           context.path("blob"))
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    expect((done.returncode, done.stderr), (0, ""), "status and errors")
+    truth, got = int(done.stdout) / 1e6, waits_of(context)
+    require(abs(got["ready"] - truth) < 0.1 * truth + SLACK_MS, f"ready {got['ready']:.1f} ms of {truth:.1f}")
+    others = sum(ms for kind, ms in got.items() if kind != "ready")
+    require(others < 0.05 * truth + SLACK_MS, f"of other kinds: {others:.1f} ms of {got}")

@@ -96,6 +96,7 @@ static int add_slice(const struct synthetic *s, uint32_t slice, struct dw_profil
 		if (id <= before && below(&random, 5))
 			continue;
 		d.values = some_values(&random);
+		d.values.ready_ns = d.values.blocked_ns / 3;
 		if (dw_vec_push(&p->calls.deltas, d))
 			return -ENOMEM;
 	}

@@ -214,6 +214,34 @@ TEST(both_interval_rules)
 	end(&w);
 }
 
+/* Of 90 off the processor inside read() it had to wait 50 for one; f, which asks for nothing, only
+ * did that. */
+TEST(waits_for_a_processor_are_no_waits_for_what_was_called)
+{
+	struct dw_filter folded = {.by = DWELL_BY_PROCESS,
+				   .waits_left_out = 1u << DWELL_WAIT_READY};
+	const unsigned parts = DWELL_TOTALS_ALL | DWELL_TOTALS_WAITS;
+	struct world w;
+	uint32_t main_, f;
+
+	begin(&w);
+	main_ = mk_call(&w.p, w.thread, w.root, w.e_main, 0, 0);
+	f = mk_call(&w.p, w.thread, main_, w.e_f, 0, 0);
+	mk_delta(&w.p, 0, main_,
+		 (struct dw_call_values){
+			 .elapsed_ns = 255, .blocked_ns = 90, .ready_ns = 50, .io_calls = 1});
+	mk_delta(&w.p, 0, f, (struct dw_call_values){.elapsed_ns = 40, .blocked_ns = 7});
+	CHECK_INT(dw_totals_compute(&w.p, &each_process, parts, &w.t), 0);
+	CHECK_INT(w.t.waits[DWELL_WAIT_READY].ns, 57);
+	CHECK_INT(w.t.waits[DWELL_WAIT_OTHER].ns, 40);
+	CHECK_INT(dw_totals_compute(&w.p, &folded, parts, &w.t), 0);
+	CHECK_INT(w.t.all[DWELL_MEASURE_ELAPSED] - w.t.all[DWELL_MEASURE_WORK], 57);
+	folded.waits_left_out = 1u << DWELL_WAIT_OTHER;
+	CHECK_INT(dw_totals_compute(&w.p, &folded, parts, &w.t), 0);
+	CHECK_INT(w.t.all[DWELL_MEASURE_ELAPSED] - w.t.all[DWELL_MEASURE_WORK], 40);
+	end(&w);
+}
+
 /* Slices end at 100, 250 and 1000. */
 TEST(ranges_snap_to_slices)
 {

@@ -157,14 +157,21 @@ static void work(struct program *p)
 	if (!next(p, 100)) {
 		i.os = next(p, (uint32_t)i.elapsed + 1);
 		i.os_blocked = i.os / 3;
+		i.os_ready = i.os_blocked / 2;
 		i.os_cpu = i.os - i.os_blocked;
 		i.os_probe = i.elapsed;
 		i.os_kind = (enum dw_os_kind)next(p, DWELL_OS_KINDS);
 		i.switches = 1 + next(p, 2);
 		i.io_calls = next(p, 2);
 		i.blocking_calls = next(p, 3);
-		os = (struct dw_tree_os){i.os,	     i.os_probe, i.os_cpu,	   i.os_blocked,
-					 i.switches, i.io_calls, i.blocking_calls, 0};
+		os = (struct dw_tree_os){.ticks = i.os,
+					 .probe_ticks = i.os_probe,
+					 .cpu_ticks = i.os_cpu,
+					 .blocked_ticks = i.os_blocked,
+					 .ready_ticks = i.os_ready,
+					 .switches = i.switches,
+					 .io_calls = i.io_calls,
+					 .blocking_calls = i.blocking_calls};
 	}
 	dw_thread_charge(&p->t, &i);
 	p->tsc += i.elapsed;

@@ -214,6 +214,7 @@ TEST(system_takes_its_part)
 						    .probe_ticks = 900,
 						    .cpu_ticks = 100,
 						    .blocked_ticks = 500,
+						    .ready_ticks = 200,
 						    .switches = 2,
 						    .io_calls = 1,
 						    .mark = DWELL_MARK_OS};
@@ -224,6 +225,7 @@ TEST(system_takes_its_part)
 	CHECK_INT(v.application_ns, 400);
 	CHECK_INT(v.delimited_ns, 100);
 	CHECK_INT(v.blocked_ns, 500);
+	CHECK_INT(v.ready_ns, 200);
 	CHECK_INT(v.os_cpu_ns, 100);
 	CHECK_INT(v.switches, 2);
 	CHECK_INT(v.io_calls, 1);

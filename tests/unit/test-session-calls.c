@@ -175,22 +175,32 @@ TEST(only_sessions_with_calls_have_the_new_version)
 
 	CHECK_INT(recorded_session(&samples, "v1.dwell", 1, true, NULL), 0);
 	CHECK_INT(recorded_query("v1.dwell", "PRAGMA user_version"), 1);
-	CHECK_INT(recorded_session(&calls, "v2.dwell", 1, false, NULL), 0);
-	CHECK_INT(recorded_query("v2.dwell.partial", "PRAGMA user_version"), 2);
-	CHECK_INT(recorded_finish(&calls, "v2.dwell.partial", "v2.dwell", NULL), 0);
-	CHECK_INT(recorded_query("v2.dwell", "PRAGMA user_version"), 2);
+	CHECK_INT(recorded_session(&calls, "v4.dwell", 1, false, NULL), 0);
+	CHECK_INT(recorded_query("v4.dwell.partial", "PRAGMA user_version"), 4);
+	CHECK_INT(recorded_finish(&calls, "v4.dwell.partial", "v4.dwell", NULL), 0);
+	CHECK_INT(recorded_query("v4.dwell", "PRAGMA user_version"), 4);
 }
 
 TEST(any_value_is_kept)
 {
 	struct dw_profile p = DW_PROFILE_INIT, again = DW_PROFILE_INIT;
-	struct dw_call_values odd = {1,		 UINT64_MAX, 0, UINT64_MAX, 1ull << 63,
-				     UINT64_MAX, UINT64_MAX, 7, 8,	    UINT64_MAX};
+	struct dw_call_values odd = {
+		.calls = 1,
+		.elapsed_ns = UINT64_MAX,
+		.delimited_ns = UINT64_MAX,
+		.overhead_ns = 1ull << 63,
+		.blocked_ns = UINT64_MAX,
+		.os_cpu_ns = UINT64_MAX,
+		.switches = 7,
+		.io_calls = 8,
+		.blocking_calls = UINT64_MAX,
+	};
 
 	CHECK_INT(recorded_expect(&calls, false, &p), 0);
 	dw_facts_release(&p.facts); /* they are encoded apart */
-	p.calls.deltas.v[5].values = odd;
 	p.calls.slow.v[0].exclusive = odd;
+	odd.ready_ns = UINT64_MAX - 1; /* of deltas alone */
+	p.calls.deltas.v[5].values = odd;
 	p.calls.extremes.v[0].values.elapsed_exclusive = (struct dw_range_ns){UINT64_MAX, 3};
 	p.calls.slow.v[0].io_ns = UINT64_MAX;
 	p.calls.slices.v[5].end_ns = UINT64_MAX;
@@ -303,7 +313,7 @@ TEST(functions_that_were_switched_off_are_kept_and_checked)
 
 	shape.disabled = 5;
 	CHECK_INT(recorded_session(&shape, "disabled.dwell", 2, true, NULL), 0);
-	CHECK_INT(recorded_query("disabled.dwell", "PRAGMA user_version"), 3);
+	CHECK_INT(recorded_query("disabled.dwell", "PRAGMA user_version"), 4);
 	CHECK_INT(dw_session_load("disabled.dwell", &got, NULL, NULL), 0);
 	CHECK_INT(recorded_expect(&shape, true, &p), 0);
 	CHECK_INT(got.calls.disabled.n, 5);

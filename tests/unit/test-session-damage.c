@@ -195,10 +195,10 @@ TEST(newer_versions_are_refused)
 	char message[256];
 
 	CHECK_INT(recorded_session(&tiny, "newer.dwell", 1, true, NULL), 0);
-	CHECK_INT(change("newer.dwell", "PRAGMA user_version = 4"), 0);
+	CHECK_INT(change("newer.dwell", "PRAGMA user_version = 5"), 0);
 	CHECK_INT(load_error("newer.dwell", message), DWELL_ERR_UNSUPPORTED);
 	CHECK_STR(message,
-		  "newer.dwell: written by a newer dwell (format 4, this one reads up to 3)");
+		  "newer.dwell: written by a newer dwell (format 5, this one reads up to 4)");
 }
 
 TEST(files_without_rights_are_told)

@@ -195,6 +195,7 @@ void dw_os_thread_start(struct dw_tree_thread *t, struct dw_os_state *s)
 	if (dw_agent_may_call()) {
 		arm(t, s);
 		t->start_cpu_ns = s->clocks.cpu_ns;
+		s->waits = dw_os_waits_read();
 	}
 	t->os_seen = s->word;
 }
@@ -256,6 +257,7 @@ void dw_os_look(struct dw_tree_thread *t, struct dw_os_state *s, struct dw_os_lo
 enum {
 	LONG_CALL_TICKS = 1 << 15, /* some 10 us */
 	LATE_TICKS = 1 << 15,
+	SHORT_WAIT_TICKS = 1 << 17, /* some 50 us */
 };
 
 static uint64_t at_most(uint64_t value, uint64_t limit)
@@ -291,6 +293,22 @@ static void close_probe(struct dw_os_state *s, enum dw_os_event event, struct dw
 	s->has_event = false;
 }
 
+/*
+ * What of @blocked ticks in a system call was not waiting for what it was called for: all, if the
+ * thread has never left the processor of itself since it was asked last. So it is a wait where it
+ * may be one: short ones are not worth a system call. What it takes to get a processor after a wait
+ * is part of that.
+ */
+static uint64_t ready_in_call(struct dw_os_state *s, uint64_t blocked)
+{
+	uint32_t before = s->waits;
+
+	if (blocked < SHORT_WAIT_TICKS || !dw_agent_may_call())
+		return 0;
+	s->waits = dw_os_waits_read();
+	return s->waits == before ? blocked : 0;
+}
+
 uint64_t dw_os_close(struct dw_tree_thread *t, struct dw_os_state *s, uint64_t now,
 		     enum dw_os_event event, struct dw_interval *ret)
 {
@@ -304,6 +322,7 @@ uint64_t dw_os_close(struct dw_tree_thread *t, struct dw_os_state *s, uint64_t n
 		now = l.now;
 	ret->elapsed = now - t->last;
 	ret->os_blocked = at_most(l.blocked, ret->elapsed);
+	ret->os_ready = is_call ? ready_in_call(s, ret->os_blocked) : ret->os_blocked;
 	ret->os = is_call ? ret->elapsed : ret->os_blocked;
 	ret->os_cpu = ret->os - ret->os_blocked;
 	ret->os_kind = is_call ? s->call == DWELL_CALL_IO ? DWELL_OS_IO : DWELL_OS_BLOCKING
@@ -342,7 +361,7 @@ bool dw_os_close_slow(struct dw_tree_thread *t, struct dw_os_state *s, uint64_t 
 	dw_os_look(t, s, &l);
 	*now = l.now > *now ? l.now : *now;
 	ret->elapsed = at_most(l.blocked, *now - begin);
-	ret->os = ret->os_blocked = ret->elapsed;
+	ret->os = ret->os_blocked = ret->os_ready = ret->elapsed;
 	ret->os_kind = DWELL_OS_SWITCHED;
 	ret->switches = l.switches;
 	close_probe(s, s->has_event ? DWELL_EVENT_CALL : DWELL_EVENT_PROBE, ret);

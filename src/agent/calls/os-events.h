@@ -27,6 +27,7 @@ struct dw_os_state {
 	void *page;		    /* of the perf event, NULL = none */
 	uint64_t *rseq;		    /* pointer of the restartable sequence, NULL = not used */
 	uint32_t word;		    /* what *os_word was when the source was armed */
+	uint32_t waits; /* how often it had left the processor of itself, when asked last */
 	/* Of the time since the last probe, which only the classic rule keeps whole,
 	 * what other events have ended already, and whether the system did anything in it. */
 	uint64_t probe_ticks;
@@ -92,8 +93,8 @@ enum dw_call_kind dw_os_call_kind(uint64_t number, uint64_t argument);
 
 /* What an interval between two events was. */
 struct dw_interval {
-	uint64_t elapsed;			   /* ticks; slow paths taken off */
-	uint64_t os, os_probe, os_cpu, os_blocked; /* as in struct dw_tree_os */
+	uint64_t elapsed;				     /* ticks; slow paths taken off */
+	uint64_t os, os_probe, os_cpu, os_blocked, os_ready; /* as in struct dw_tree_os */
 	uint32_t switches, io_calls, blocking_calls;
 	uint32_t overhead; /* in units */
 	enum dw_os_kind os_kind;
@@ -106,6 +107,7 @@ static inline void dw_interval_add(struct dw_tree_os *os, const struct dw_interv
 	os->probe_ticks += interval->os_probe;
 	os->cpu_ticks += interval->os_cpu;
 	os->blocked_ticks += interval->os_blocked;
+	os->ready_ticks += interval->os_ready;
 	os->switches += interval->switches;
 	os->io_calls += interval->io_calls;
 	os->blocking_calls += interval->blocking_calls;

@@ -53,6 +53,7 @@ bool dw_os_inside_add(struct dw_os_inside *o, uint32_t entry, const struct dw_in
 	sums->probe += interval->os_probe;
 	sums->cpu += interval->os_cpu;
 	sums->blocked += interval->os_blocked;
+	sums->ready += interval->os_ready;
 	sums->own += interval->os;
 	sums->own_blocked += interval->os_blocked;
 	sums->switches += interval->switches;
@@ -88,6 +89,7 @@ static void add_since(struct dw_tree_os *sum, const struct dw_os_open *open)
 	sum->probe_ticks += less(now->probe, before->probe);
 	sum->cpu_ticks += less(now->cpu, before->cpu);
 	sum->blocked_ticks += less(now->blocked, before->blocked);
+	sum->ready_ticks += less(now->ready, before->ready);
 	sum->switches += less(now->switches, before->switches);
 	sum->io_calls += less(now->io_calls, before->io_calls);
 	sum->blocking_calls += less(now->blocking_calls, before->blocking_calls);
@@ -129,6 +131,7 @@ static void add(struct dw_os_sums *to, const struct dw_os_sums *more)
 	to->probe += more->probe;
 	to->cpu += more->cpu;
 	to->blocked += more->blocked;
+	to->ready += more->ready;
 	to->switches += more->switches;
 	to->io_calls += more->io_calls;
 	to->blocking_calls += more->blocking_calls;

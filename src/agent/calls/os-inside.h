@@ -19,6 +19,7 @@ struct dw_os_sums {
 	uint64_t os[DWELL_OS_KINDS];
 	uint64_t probe;		   /* as in struct dw_tree_os */
 	uint64_t cpu, blocked;	   /* of these, as in struct dw_tree_slow */
+	uint64_t ready;		   /* as in struct dw_tree_os */
 	uint64_t own, own_blocked; /* exclusive: of all kinds */
 	uint32_t switches, io_calls, blocking_calls;
 };

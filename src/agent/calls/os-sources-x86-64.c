@@ -60,6 +60,14 @@ void dw_os_clocks_read(struct dw_os_clocks *ret)
 	ret->ticks = dw_ticks();
 }
 
+uint32_t dw_os_waits_read(void)
+{
+	struct rusage usage = {.ru_nvcsw = 0};
+
+	dw_syscall(SYS_getrusage, RUSAGE_THREAD, &usage);
+	return (uint32_t)usage.ru_nvcsw;
+}
+
 uint64_t dw_os_blocked(const struct dw_os_clocks *from, const struct dw_os_clocks *to)
 {
 	uint64_t mono_ns = to->mono_ns - from->mono_ns, cpu_ns = to->cpu_ns - from->cpu_ns;
@@ -184,18 +192,15 @@ enum {
 
 /* What a blocking call changes. */
 struct moment {
-	long switches;
+	uint32_t switches;
 	unsigned int processor;
 };
 
 static struct moment look(void)
 {
-	struct moment m = {0, 0};
-	struct rusage usage = {0};
+	struct moment m = {.switches = dw_os_waits_read()};
 
-	dw_syscall(SYS_getrusage, RUSAGE_THREAD, &usage);
 	dw_syscall(SYS_getcpu, &m.processor, 0, 0);
-	m.switches = usage.ru_nvcsw;
 	return m;
 }
 
@@ -209,7 +214,7 @@ bool dw_os_prove(const uint32_t *word, uint64_t *rseq)
 		seen = rseq ? dw_os_rseq_arm(rseq) : __atomic_load_n(word, __ATOMIC_RELAXED);
 		dw_sys_sleep_ns(i ? SLEEP_NS * i : 1);
 		after = look();
-		if (after.switches > before.switches && after.processor == before.processor)
+		if (after.switches != before.switches && after.processor == before.processor)
 			return __atomic_load_n(word, __ATOMIC_RELAXED) != seen;
 	}
 	return false;

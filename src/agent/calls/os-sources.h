@@ -21,6 +21,10 @@ struct dw_os_clocks {
 /* Read them: two system calls. */
 void dw_os_clocks_read(struct dw_os_clocks *ret);
 
+/* How often the calling thread has left the processor of itself, to wait: not because others took
+ * its place. Begins anew at 0 when it has no room. A system call. */
+uint32_t dw_os_waits_read(void);
+
 /* The ticks between @from and @to that the thread was not on a processor. */
 uint64_t dw_os_blocked(const struct dw_os_clocks *from, const struct dw_os_clocks *to);
 

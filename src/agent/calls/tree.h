@@ -111,6 +111,7 @@ static inline void dw_tree_os_add(struct dw_tree_os *to, const struct dw_tree_os
 	to->probe_ticks += more->probe_ticks;
 	to->cpu_ticks += more->cpu_ticks;
 	to->blocked_ticks += more->blocked_ticks;
+	to->ready_ticks += more->ready_ticks;
 	to->switches += more->switches;
 	to->io_calls += more->io_calls;
 	to->blocking_calls += more->blocking_calls;

@@ -51,11 +51,13 @@ struct dw_call_increment dw_call_increment(const struct dw_tree_node *now,
 		.delimited = elapsed - change(os->probe_ticks, os_old->probe_ticks),
 		.slow = overhead_increment(now->overhead, old->overhead, UINT32_MAX >> 1),
 		.blocked = increase(os->blocked_ticks, os_old->blocked_ticks),
+		.ready = increase(os->ready_ticks, os_old->ready_ticks),
 		.os_cpu = increase(os->cpu_ticks, os_old->cpu_ticks),
 		.calls = increase(now->calls, old->calls),
-		.switches = increase(os->switches, os_old->switches),
-		.io_calls = increase(os->io_calls, os_old->io_calls),
-		.blocking_calls = increase(os->blocking_calls, os_old->blocking_calls),
+		.switches = dw_call_count_increase(os->switches, os_old->switches),
+		.io_calls = dw_call_count_increase(os->io_calls, os_old->io_calls),
+		.blocking_calls =
+			dw_call_count_increase(os->blocking_calls, os_old->blocking_calls),
 	};
 }
 
@@ -70,10 +72,12 @@ struct dw_call_increment dw_call_increment_inclusive(const uint64_t now[2], cons
 		.application = elapsed - change(os->ticks, os_old->ticks),
 		.delimited = elapsed - change(os->probe_ticks, os_old->probe_ticks),
 		.blocked = increase(os->blocked_ticks, os_old->blocked_ticks),
+		.ready = increase(os->ready_ticks, os_old->ready_ticks),
 		.os_cpu = increase(os->cpu_ticks, os_old->cpu_ticks),
-		.switches = increase(os->switches, os_old->switches),
-		.io_calls = increase(os->io_calls, os_old->io_calls),
-		.blocking_calls = increase(os->blocking_calls, os_old->blocking_calls),
+		.switches = dw_call_count_increase(os->switches, os_old->switches),
+		.io_calls = dw_call_count_increase(os->io_calls, os_old->io_calls),
+		.blocking_calls =
+			dw_call_count_increase(os->blocking_calls, os_old->blocking_calls),
 	};
 }
 
@@ -100,6 +104,7 @@ void dw_call_values_of(const struct dw_call_increment *r, double cost,
 		.delimited_ns = dw_region_clock_span(clock, (double)r->delimited - taken),
 		.overhead_ns = dw_region_clock_span(clock, taken + (double)r->slow),
 		.blocked_ns = dw_region_clock_span(clock, (double)r->blocked),
+		.ready_ns = dw_region_clock_span(clock, (double)r->ready),
 		.os_cpu_ns = dw_region_clock_span(clock, (double)r->os_cpu),
 		.switches = r->switches,
 		.io_calls = r->io_calls,

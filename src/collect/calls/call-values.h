@@ -47,12 +47,21 @@ struct dw_call_increment {
 	int64_t delimited;
 	uint64_t slow;
 	uint64_t blocked;
+	uint64_t ready;
 	uint64_t os_cpu;
 	uint64_t calls;
 	uint64_t switches;
 	uint64_t io_calls;
 	uint64_t blocking_calls;
 };
+
+/* How much a counter has grown that begins anew at 0 when it has no room. */
+static inline uint64_t dw_call_count_increase(uint32_t now, uint32_t old)
+{
+	uint32_t by = now - old;
+
+	return by <= INT32_MAX ? by : 0;
+}
 
 /* A cost that the region tells of (DWELL_TICK_PARTS), in ticks. */
 double dw_probe_ticks(int32_t cost);

@@ -124,10 +124,11 @@ static struct dw_call_values system_of(const struct dw_tree_os *now, const struc
 	return (struct dw_call_values){
 		.elapsed_ns = span(clock, now->ticks, old->ticks),
 		.blocked_ns = span(clock, now->blocked_ticks, old->blocked_ticks),
+		.ready_ns = span(clock, now->ready_ticks, old->ready_ticks),
 		.os_cpu_ns = span(clock, now->cpu_ticks, old->cpu_ticks),
-		.switches = increase(now->switches, old->switches),
-		.io_calls = increase(now->io_calls, old->io_calls),
-		.blocking_calls = increase(now->blocking_calls, old->blocking_calls),
+		.switches = dw_call_count_increase(now->switches, old->switches),
+		.io_calls = dw_call_count_increase(now->io_calls, old->io_calls),
+		.blocking_calls = dw_call_count_increase(now->blocking_calls, old->blocking_calls),
 	};
 }
 
@@ -215,6 +216,7 @@ static void take_system(struct dw_call_values *to, const struct dw_call_values *
 	v.field = smaller(wanted->field, left->field); \
 	left->field -= v.field
 	DWELL_TAKE(blocked_ns);
+	DWELL_TAKE(ready_ns);
 	DWELL_TAKE(os_cpu_ns);
 	DWELL_TAKE(switches);
 	DWELL_TAKE(io_calls);
@@ -451,6 +453,7 @@ static void share_left(struct dw_drawn_reader *r, struct dw_call_lines *s,
 		wanted = (struct dw_call_values){
 			.elapsed_ns = part(less(all.elapsed_ns, all.application_ns), share),
 			.blocked_ns = part(all.blocked_ns, share),
+			.ready_ns = part(all.ready_ns, share),
 			.os_cpu_ns = part(all.os_cpu_ns, share),
 			.switches = part(all.switches, share),
 			.io_calls = part(all.io_calls, share),
