@@ -93,12 +93,12 @@ NEEDS = {
 
 class File(NamedTuple):
     """How a file of tests is run. @needs: what all its tests need. @parts: as so many tests of Meson,
-    since it takes long. @is_alone: nothing may run beside it. @inside: patterns of those tests that
+    since it takes long. @is_alone: nothing may run beside it. @without_perf: patterns of those tests that
     run once more where perf is refused."""
     needs: tuple = ()
     parts: int = 1
     is_alone: bool = False
-    inside: tuple = ()
+    without_perf: tuple = ()
 
 
 class Skip(Exception):
@@ -154,7 +154,7 @@ class Context:
 
     def __init__(self, scratch, dwell, targets, without_perf=False):
         self.scratch = scratch
-        self.without_perf = without_perf  # dwell is refused it, and samples from inside
+        self.without_perf = without_perf  # dwell is refused it, and samples in the process
         self.use_build(dwell, targets)
         self.paths = None  # `dwell instrument` records so many of each thread, None = all
         self.env = {**os.environ, "XDG_CACHE_HOME": scratch + "-cache", "LC_ALL": "C.UTF-8"}

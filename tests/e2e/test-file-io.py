@@ -11,7 +11,7 @@ import sqlite3
 
 from harness import File, cases, expect, needs, paths, require
 
-FILE = File(inside=("*",))
+FILE = File(without_perf=("*",))
 
 MANY, TEMPORARIES = 300, 20
 

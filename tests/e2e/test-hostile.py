@@ -62,7 +62,7 @@ CASES = [f"{program}/{case}" for program, names in PROGRAMS.items() for case in 
 LONG = {"processes/ten-thousand-forks", "processes/trace-all", "threads/thousand"}
 # Once more where perf is refused: what the in-process sampler may disturb.
 INSIDE = "signals", "cancel", "coroutines", "threads", "processes", "limits", "surroundings"
-FILE = File(parts=4, inside=tuple(f"unchanged/{program}/*" for program in INSIDE))
+FILE = File(parts=4, without_perf=tuple(f"unchanged/{program}/*" for program in INSIDE))
 PROBES = {"count", "libraries", "time", "libraries-time", "lines"}
 ALL = {"none", "system-calls"} | PROBES
 # Case -> the engines under which it differs today, and why.

@@ -5,7 +5,7 @@ import shutil
 
 from harness import File, cases, expect, expect_all_counted, require, rows_of
 
-FILE = File(inside=("*",))
+FILE = File(without_perf=("*",))
 MODES = ("altstack", "longjmp", "fork", "vfork", "exec", "bigstack", "wide", "dlopen", "closefds")
 
 

@@ -11,7 +11,7 @@ import time
 from harness import (DEFAULT_SECONDS, File, cases, children, expect, expect_all_counted, needs, one_line,
                      require)
 
-FILE = File(inside=("*",))
+FILE = File(without_perf=("*",))
 FAILED, NOT_EXECUTABLE, NOT_FOUND = 125, 126, 127
 
 

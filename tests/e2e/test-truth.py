@@ -18,7 +18,7 @@ import tempfile
 
 from harness import Context, File, cases, expect, require, rows_of
 
-FILE = File(inside=("*",))
+FILE = File(without_perf=("*",))
 SIGMA = 3.5
 SECONDS = "0.9"
 THREADS = 8
