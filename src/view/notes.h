@@ -52,6 +52,7 @@ enum dw_note_kind {
 	S(MOSTLY_WAITING,                                                                                       \
 	  "It used {0%} of one processor: record where threads wait, too, to see the rest.")                    \
 	S(PROGRAMS, "By program: ")                                                                             \
+	S(COMMANDS, "By command: ")                                                                             \
 	S(PROGRAM, "{0s} {0%}")                                                                                 \
 	S(OF_PROCESSES, " in {0c process}")                                                                     \
 	/* What for, in the order of enum dw_wait_kind. */                                                      \

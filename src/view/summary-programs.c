@@ -1,6 +1,7 @@
 /*
  * What the summary says of programs, where a recording has several: how much each did, all
  * processes of one name together. A build is its compilers and assemblers, a pipeline its parts.
+ * Where that says no more than that a compiler compiled, commands tell what.
  */
 #include "base/map.h"
 #include "view/notes.h"
@@ -9,28 +10,29 @@
 
 enum {
 	PROCESSES_MIN = 3,
-	PROGRAMS_MAX = 4,
-	PROGRAM_MIN_PCT = 1,
+	ROWS_MAX = 4,
+	ROW_MIN_PCT = 1,
 };
 
-struct program {
+struct row {
 	uint32_t name; /* string */
 	uint32_t processes;
 	uint64_t work;
 };
 
-struct programs {
-	DW_VEC(struct program) rows;
+/* Programs or commands. */
+struct rows {
+	DW_VEC(struct row) rows;
 	struct dw_map index; /* name -> index in rows + 1 */
 };
 
-static int add(struct programs *s, const struct dw_process *p, uint64_t work)
+static int add(struct rows *s, uint32_t name, uint64_t work)
 {
-	uint32_t at = dw_map_get(&s->index, p->name);
+	uint32_t at = dw_map_get(&s->index, name);
 
 	if (!at) {
-		if (dw_vec_push(&s->rows, (struct program){.name = p->name}) ||
-		    dw_map_put(&s->index, p->name, (uint32_t)s->rows.n))
+		if (dw_vec_push(&s->rows, (struct row){.name = name}) ||
+		    dw_map_put(&s->index, name, (uint32_t)s->rows.n))
 			return -ENOMEM;
 		at = (uint32_t)s->rows.n;
 	}
@@ -39,7 +41,7 @@ static int add(struct programs *s, const struct dw_process *p, uint64_t work)
 	return 0;
 }
 
-static int gather(const struct dw_notes *t, struct programs *s)
+static int gather(const struct dw_notes *t, struct rows *programs, struct rows *commands)
 {
 	enum dw_measure work = dw_totals_work(t->totals);
 	int rc = 0;
@@ -50,46 +52,72 @@ static int gather(const struct dw_notes *t, struct programs *s)
 		uint64_t own = dw_measured_get(&m, work, true);
 
 		if (p && own && !rc)
-			rc = add(s, p, own);
+			rc = add(programs, p->name, own);
+		if (p && own && !rc)
+			rc = add(commands, dw_process_command(t->profile, row->process), own);
 	}
 	return rc;
 }
 
-/* The one that did most and was not told yet, whose work then becomes 0. */
-static struct program take_next(struct programs *s)
+static size_t largest(const struct rows *s)
 {
 	size_t most = 0;
-	struct program next;
 
 	for (size_t i = 1; i < s->rows.n; i++)
 		if (s->rows.v[i].work > s->rows.v[most].work)
 			most = i;
-	next = s->rows.v[most];
-	s->rows.v[most].work = 0;
+	return most;
+}
+
+/* The one that did most and was not told yet, whose work then becomes 0. */
+static struct row take_next(struct rows *s)
+{
+	struct row *most = &s->rows.v[largest(s)], next = *most;
+
+	most->work = 0;
 	return next;
 }
 
-void dw_notes_programs(struct dw_notes *t)
+static void put_rows(struct dw_notes *t, struct rows *s, enum dw_sentence title)
 {
 	uint64_t all = t->totals->all[dw_totals_work(t->totals)];
-	struct programs s = {0};
 
-	if (t->totals->processes.n >= PROCESSES_MIN && gather(t, &s))
-		t->failed = -ENOMEM;
-	for (unsigned i = 0; s.rows.n > 1 && i < PROGRAMS_MAX; i++) {
-		struct program next = take_next(&s);
+	for (unsigned i = 0; s->rows.n > 1 && i < ROWS_MAX; i++) {
+		struct row next = take_next(s);
 
-		if (next.work < all / 100 * PROGRAM_MIN_PCT || !next.work)
+		if (next.work < all / 100 * ROW_MIN_PCT || !next.work)
 			break;
 		if (i)
 			dw_note(t, MORE, AND);
 		else
-			dw_note(t, SAYS, PROGRAMS);
+			dw_note_by(t, SAYS, title);
 		dw_note(t, MORE, PROGRAM, .name = {dw_strings_get(&t->profile->strings, next.name)},
 			.n = {next.processes}, .share = {dw_share(next.work, all)});
 		if (next.processes > 1)
 			dw_note(t, MORE, OF_PROCESSES, .n = {next.processes});
 	}
-	dw_vec_release(&s.rows);
-	dw_map_release(&s.index);
+}
+
+/* Whether commands tell apart what the program that did most was asked to do. */
+static bool tell_more(const struct rows *commands, const struct rows *programs)
+{
+	return commands->rows.n > programs->rows.n &&
+	       commands->rows.v[largest(commands)].work < programs->rows.v[largest(programs)].work;
+}
+
+void dw_notes_programs(struct dw_notes *t)
+{
+	struct rows programs = {0}, commands = {0};
+	bool both;
+
+	if (t->totals->processes.n >= PROCESSES_MIN && gather(t, &programs, &commands))
+		t->failed = -ENOMEM;
+	both = tell_more(&commands, &programs);
+	put_rows(t, &programs, DWELL_SAYS_PROGRAMS);
+	if (both)
+		put_rows(t, &commands, DWELL_SAYS_COMMANDS);
+	dw_vec_release(&programs.rows);
+	dw_vec_release(&commands.rows);
+	dw_map_release(&programs.index);
+	dw_map_release(&commands.index);
 }

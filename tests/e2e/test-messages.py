@@ -407,6 +407,21 @@ def test_programs(context):
     require(re.search(r"waits-O2 \d+ % in 2 processes", told), "processes of one program")
 
 
+def test_commands(context):
+    """Where one program did it all the summary says what it was asked to do."""
+    for name, kb in ("large.txt", 24 << 10), ("small.txt", 6 << 10):
+        with open(context.path(name), "wb") as f:
+            f.write(os.urandom(kb << 10))
+    context.sample("--", "sh", "-c", "gzip large.txt; gzip small.txt; true", session="commands.dwell")
+    lines = context.run(context.dwell, "report", "commands.dwell").stdout.split("\n")
+    programs, commands = (next(line for line in lines if line.startswith(f"  By {what}: "))
+                          for what in ("program", "command"))
+    shares = {name: float(share) for name, share in re.findall(r"gzip (\w+).txt (\d+) %", commands)}
+    require(set(shares) == {"large", "small"} and shares["large"] > 2 * shares["small"] > 0, commands)
+    (all_of_it,) = re.findall(r"gzip (\d+) % in 2 processes", programs)
+    require(abs(sum(shares.values()) - float(all_of_it)) <= 1, f"{programs}, {commands}")
+
+
 @cases("sample", "instrument")
 def test_first_screen(context, method):
     """The summary of a program with work and waits is one screen, shares are of the work that is told, and
