@@ -298,14 +298,23 @@ def runs_32_bit(context):
         return False
 
 
+def is_helper(pid):
+    """Whether that is one of dwell's own helpers, which read files beside a recording."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as f:
+            return f.read().startswith(b"dwell\0--helper\0")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 def children(pid):
-    """The processes that the main thread of @pid has started and not waited for."""
+    """The processes that the main thread of @pid has started and not waited for, but for dwell's helpers."""
     try:
         f = open(f"/proc/{pid}/task/{pid}/children")
     except FileNotFoundError:  # it has ended meanwhile
         return []
     with f:
-        return [int(word) for word in f.read().split()]
+        return [int(word) for word in f.read().split() if not is_helper(word)]
 
 
 def stolen_ns():

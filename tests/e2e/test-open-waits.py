@@ -1,9 +1,10 @@
 """dwell instrument: what still waits when the recording or its process ends has waited until then."""
+import glob
 import os
 import signal
 import time
 
-from harness import cases, expect, paths, require
+from harness import cases, children, expect, paths, require
 
 MS = 1000
 WAITS = {"wait_condition": "blocking_calls", "wait_read": "io_calls", "wait_accept": "blocking_calls",
@@ -92,6 +93,17 @@ def start(context, *options):
                          context.target("parked"), "1000000", "stay")
 
 
+def is_parked(done):
+    """Whether all threads of the target that wait do so."""
+    for pid in children(done.pid):
+        states = []
+        for path in glob.glob(f"/proc/{pid}/task/*/stat"):
+            with open(path) as f:
+                states.append(f.read().rpartition(")")[2].split()[0])
+        return states.count("S") > len(WAITS)
+    return False
+
+
 def end(context, done):
     """The session is there; the command goes on."""
     try:
@@ -111,6 +123,7 @@ def test_duration_ends(context):
 def test_interrupted_while_it_lives(context):
     done = start(context)
     context.wait_for(lambda: os.path.exists(context.path("run.dwell.partial")), "the recording")
+    context.wait_for(lambda: is_parked(done), "all threads, to wait")
     time.sleep(1)
     done.send_signal(signal.SIGINT)
     time.sleep(0.1)
