@@ -37,6 +37,7 @@ enum dw_clr_table {
 	DWELL_CLR_CODES, /* wire/managed-code.h, as the next */
 	DWELL_CLR_IL,
 	DWELL_CLR_NATIVES,
+	DWELL_CLR_PROBED, /* wire/managed-code.h */
 	DWELL_CLR_TABLES
 };
 
@@ -179,12 +180,20 @@ enum dw_clr_fact {
 	DWELL_CLR_SAMPLE_BYTES,	    /* mean bytes between samples, 0 = all objects are counted */
 	DWELL_CLR_OVERFLOW,	    /* counted by the parts of their stacks */
 	DWELL_CLR_COLLECTED_AT_END, /* a last collection has ended */
+	/* Of what measures calls: where its probes' own code lies, and methods, when they were
+	 * first compiled or their assembly was loaded. */
+	DWELL_CLR_PROBES_AT,
+	DWELL_CLR_PROBES_BYTES,
+	DWELL_CLR_METHODS_SMALL,   /* too small for a probe */
+	DWELL_CLR_METHODS_REFUSED, /* left as they are: their code is not understood, or cannot be
+				      replaced */
+	DWELL_CLR_METHODS_LOST,	   /* likewise: no memory, or the runtime refused */
 	DWELL_CLR_FACTS
 };
 
 struct dw_clr_head {
 	uint32_t rows[DWELL_CLR_TABLES]; /* that may be in use */
-	uint32_t unused[3];
+	uint32_t unused[2];
 	uint64_t facts[32];
 };
 

@@ -37,6 +37,8 @@ static inline uint32_t dw_clr_row_bytes(enum dw_clr_table t)
 		return sizeof(struct dw_clr_il);
 	case DWELL_CLR_NATIVES:
 		return sizeof(struct dw_clr_native);
+	case DWELL_CLR_PROBED:
+		return sizeof(struct dw_clr_probed);
 	default:
 		return 1;
 	}

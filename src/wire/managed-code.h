@@ -35,5 +35,16 @@ struct dw_clr_il {
 	uint32_t il;
 };
 
+/* Bytes that the tables of an agent that measures calls take at most: names. */
+#define DWELL_CLR_PROBED_BUDGET ((uint64_t)64 << 20)
+
+/* A method with probes, in regions with call trees (wire/call-tree.h). Rows are written in their
+ * order; several may name one method, where it was compiled anew. */
+struct dw_clr_probed {
+	uint32_t key;	   /* never 0; below those of threads' roots */
+	uint32_t function; /* row */
+};
+
 _Static_assert(sizeof(struct dw_clr_code) == 64, "one line");
 _Static_assert(sizeof(struct dw_clr_il) == 8, "layout");
+_Static_assert(sizeof(struct dw_clr_probed) == 8, "layout");

@@ -54,7 +54,7 @@ static bool reserve(struct table *t, uint64_t bytes)
 /* Whether @t may take all of the budget. */
 static bool is_large(int t)
 {
-	return t <= DWELL_CLR_OLDS || t >= DWELL_CLR_TEXTS;
+	return t <= DWELL_CLR_OLDS || (t >= DWELL_CLR_TEXTS && t != DWELL_CLR_PROBED);
 }
 
 bool dw_tables_start(uint64_t budget)

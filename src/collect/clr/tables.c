@@ -118,6 +118,7 @@ static void keep_whole(struct dw_clr_tables *t, const uint32_t *from)
 	uint64_t texts = from[DWELL_CLR_TEXTS], il = from[DWELL_CLR_IL];
 	struct dw_clr_function f;
 	struct dw_clr_module m;
+	struct dw_clr_probed p;
 	struct dw_clr_code c;
 	uint32_t row;
 
@@ -134,6 +135,10 @@ static void keep_whole(struct dw_clr_tables *t, const uint32_t *from)
 		if ((uint64_t)c.il + c.il_n > il)
 			il = (uint64_t)c.il + c.il_n;
 	keep(t, DWELL_CLR_CODES, row);
+	for (row = from[DWELL_CLR_PROBED] + !from[DWELL_CLR_PROBED];
+	     dw_clr_tables_get(t, DWELL_CLR_PROBED, row, &p) && p.key; row++)
+		;
+	keep(t, DWELL_CLR_PROBED, row);
 	keep(t, DWELL_CLR_TEXTS, texts);
 	keep(t, DWELL_CLR_IL, il);
 }
