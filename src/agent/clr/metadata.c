@@ -57,8 +57,7 @@ static uint64_t hash_name(const struct dw_name *name, uint64_t more)
 	return hash;
 }
 
-/* The row of a module, 0 = none. Called without the lock. */
-static uint32_t find_module(uint64_t module)
+uint32_t dw_intern_module(uint64_t module)
 {
 	const struct dw_id *id = module ? dw_ids_find(&interned.modules, module) : NULL;
 	struct dw_clr_module *row;
@@ -115,7 +114,7 @@ uint32_t dw_intern_type(uint64_t class)
 	if (id)
 		return id->value;
 	dw_name_type(class, &name, &module);
-	module_row = find_module(module);
+	module_row = dw_intern_module(module);
 	key = hash_name(&name, 0x100000000u + module_row);
 	if (!dw_agent_enter())
 		return 0;
@@ -154,7 +153,7 @@ uint32_t dw_intern_function(uint64_t function)
 	if (id)
 		return id->value;
 	dw_name_function(function, &name, &module, &token);
-	module_row = find_module(module);
+	module_row = dw_intern_module(module);
 	key = hash_name(&name, 0x200000000u + ((uint64_t)token << 34) + module_row);
 	if (!dw_agent_enter())
 		return 0;
@@ -163,6 +162,27 @@ uint32_t dw_intern_function(uint64_t function)
 	if (at) {
 		dw_ids_put(&interned.names, key, at, 0);
 		dw_ids_put(&interned.functions, function, at, 0);
+	}
+	dw_agent_leave();
+	return at;
+}
+
+uint32_t dw_intern_probed(uint64_t module, uint32_t token, uint32_t key)
+{
+	uint32_t module_row = dw_intern_module(module), function, at = 0;
+	struct dw_clr_probed *row;
+	struct dw_name name;
+
+	dw_name_method(module, token, &name);
+	if (!module_row || !dw_agent_enter())
+		return 0;
+	function = add_function(&name, module_row, token);
+	if (function)
+		at = dw_table_take_inside(DWELL_CLR_PROBED, 1);
+	if (at) {
+		row = dw_table_row(DWELL_CLR_PROBED, at);
+		row->function = function;
+		__atomic_store_n(&row->key, key, __ATOMIC_RELEASE);
 	}
 	dw_agent_leave();
 	return at;

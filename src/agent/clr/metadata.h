@@ -11,6 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The row of @module, 0 = none, or no room. */
+uint32_t dw_intern_module(uint64_t module);
+
+/* Let @key, not 0, of call trees be the method @token of @module. The row, 0 = no room. */
+uint32_t dw_intern_probed(uint64_t module, uint32_t token, uint32_t key);
+
 /* The row of type @class, 0 = no room. */
 uint32_t dw_intern_type(uint64_t class);
 

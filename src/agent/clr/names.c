@@ -196,7 +196,6 @@ static const char *name_element(int32_t kind)
 enum {
 	ARGUMENTS = 16,
 	RANKS = 32,
-	FLAG_DYNAMIC = 0x4, /* COR_PRF_MODULE_DYNAMIC */
 	MARK_BYTES = 32,
 	PLACE_BYTES = 8,
 };
@@ -317,6 +316,12 @@ static void put_method(struct dw_name *n, uint64_t module, uint32_t token)
 	dw_metadata_close(metadata);
 }
 
+void dw_name_method(uint64_t module, uint32_t token, struct dw_name *ret)
+{
+	ret->bytes = 0;
+	put_method(ret, module, token);
+}
+
 void dw_name_function(uint64_t function, struct dw_name *ret, uint64_t *ret_module,
 		      uint32_t *ret_token)
 {
@@ -378,7 +383,7 @@ void dw_name_module(uint64_t module, struct dw_name *ret, uint32_t *ret_is_dynam
 	if (dw_runtime_module(module, text, DWELL_NAME_WIDE, &units, &flags) < 0)
 		units = 0;
 	units = units < DWELL_NAME_WIDE ? units : DWELL_NAME_WIDE;
-	is_inside = program.bytes && !(flags & FLAG_DYNAMIC) && is_bare(text, units);
+	is_inside = program.bytes && !(flags & DWELL_COM_MODULE_DYNAMIC) && is_bare(text, units);
 	if (is_inside) {
 		*ret = program;
 		dw_name_put(ret, '/');

@@ -25,6 +25,9 @@ void dw_name_type(uint64_t class, struct dw_name *ret, uint64_t *ret_module);
 void dw_name_function(uint64_t function, struct dw_name *ret, uint64_t *ret_module,
 		      uint32_t *ret_token);
 
+/* The method @token of @module, likewise. */
+void dw_name_method(uint64_t module, uint32_t token, struct dw_name *ret);
+
 /* Find out what modules without a path of their own are called. */
 void dw_names_start(void);
 

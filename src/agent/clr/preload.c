@@ -1,21 +1,16 @@
 /*
  * The agent as the loader brings it into the program and all its children: it hides what brought
- * it, gives itself to what is executed, and waits for a runtime to ask for its variables.
+ * it, gives itself to what is executed, and waits for a runtime to ask for its variables
+ * (getenv.c).
  *
  * This file stands beside the library of the others: what it shows would stand in for the C
  * library's in tests.
  */
 #include "agent/clr/blocks.h"
-#include "agent/clr/start.h"
 #include "agent/clr/tables.h"
+#include "agent/clr/variables.h"
 #include "agent/core/agent.h"
 #include "agent/core/deferred-start.h"
-
-#include <stddef.h>
-
-char *getenv(const char *name);
-
-typedef char *getenv_fn(const char *name);
 
 static void give_back(uint64_t keep, bool is_private)
 {
@@ -26,24 +21,9 @@ static void give_back(uint64_t keep, bool is_private)
 
 const struct dw_agent_part dw_agent_part = {.give_back = give_back, .hides = dw_variables_are};
 
-static getenv_fn *real_getenv;
-
 __attribute__((constructor)) static void preload(int argc, char **argv, char **envp)
 {
 	(void)argc;
 	(void)argv;
 	dw_deferred_preload(envp);
-}
-
-DWELL_STAND_IN char *getenv(const char *name)
-{
-	getenv_fn *real = __atomic_load_n(&real_getenv, __ATOMIC_RELAXED);
-
-	if (!real) {
-		real = (getenv_fn *)dw_real("getenv");
-		__atomic_store_n(&real_getenv, real, __ATOMIC_RELAXED);
-	}
-	if (dw_deferred_is_preloaded())
-		dw_variables_asked(name);
-	return real ? real(name) : NULL;
 }

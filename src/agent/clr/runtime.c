@@ -11,13 +11,16 @@ enum {
 	INFO_THREAD = 13,
 	INFO_FUNCTION = 15,
 	INFO_METADATA = 21,
+	INFO_BODY = 22,
 	INFO_COLLECT = 28,
 	INFO_SNAPSHOT = 36,
 	INFO_CLASS = 41,
 	INFO_GENERATIONS = 54,
 	INFO_GENERATION = 55,
+	INFO_HANDLER = 56,
 	INFO_VERSION = 67,
 	INFO_MODULE = 70,
+	INFO_RECOMPILE = 73,
 	INFO_EVENTS = 82,
 	INFO_IS_DYNAMIC = 87,
 	INFO_AT = 88,
@@ -42,6 +45,11 @@ enum {
 	METADATA_PARAMETER = 66,
 };
 
+/* Of IMetaDataEmit, and of ICorProfilerFunctionControl. */
+enum { EMIT_SIGNATURE = 23, CONTROL_BODY = 4, CONTROL_MAP = 5 };
+
+enum { METADATA_WRITE = 1 }; /* ofWrite */
+
 enum { SLOT_QUERY = 0, SLOT_RELEASE = 2, SNAPSHOT_REGISTERS = 1, IS_ARRAY = 0 };
 
 static const struct dw_guid info13 = {
@@ -50,6 +58,9 @@ static const struct dw_guid info15 = {
 	0xb446462d, 0xbd22, 0x41dd, {0x87, 0x2d, 0xdc, 0x71, 0x4c, 0x49, 0xeb, 0x56}};
 static const struct dw_guid metadata_import = {
 	0xfce5efa0, 0x8bba, 0x4f8e, {0xa0, 0x36, 0x8f, 0x20, 0x22, 0xb0, 0x84, 0x66}};
+
+static const struct dw_guid metadata_emit = {
+	0xba3fee4c, 0xecb9, 0x4e41, {0x83, 0xb7, 0x18, 0x3f, 0xa4, 0x1c, 0xd8, 0x59}};
 
 static void *info; /* ICorProfilerInfo13, constant after the start */
 
@@ -226,10 +237,11 @@ int32_t dw_metadata_method(void *metadata, uint32_t token, uint16_t *ret, uint32
 	int32_t (*get)(void *, uint32_t, uint32_t *, uint16_t *, uint32_t, uint32_t *, uint32_t *,
 		       const uint8_t **, uint32_t *, uint32_t *, uint32_t *) =
 		slot(metadata, METADATA_METHOD);
-	uint32_t flags, rva, more;
+	uint32_t flags;
 
 	return get(metadata, token, &ret_more->type, ret, room, &ret_more->units, &flags,
-		   &ret_more->signature, &ret_more->signature_bytes, &rva, &more);
+		   &ret_more->signature, &ret_more->signature_bytes, &ret_more->rva,
+		   &ret_more->flags);
 }
 
 bool dw_metadata_is_overloaded(void *metadata, uint32_t type, const uint16_t *name)
@@ -349,4 +361,60 @@ int32_t dw_runtime_il_map(uint64_t start, struct dw_com_il_map *ret, uint32_t *n
 		slot(info, INFO_IL_MAP);
 
 	return get(info, start, *n, n, ret);
+}
+
+int32_t dw_runtime_recompile(uint32_t n, const uint64_t *modules, const uint32_t *tokens)
+{
+	int32_t (*request)(void *, uint32_t, const uint64_t *, const uint32_t *) =
+		slot(info, INFO_RECOMPILE);
+
+	return request(info, n, modules, tokens);
+}
+
+int32_t dw_runtime_body(uint64_t module, uint32_t token, const uint8_t **ret, uint32_t *ret_bytes)
+{
+	int32_t (*get)(void *, uint64_t, uint32_t, const uint8_t **, uint32_t *) =
+		slot(info, INFO_BODY);
+
+	return get(info, module, token, ret, ret_bytes);
+}
+
+int32_t dw_runtime_handler_frame(uint64_t *ret)
+{
+	int32_t (*get)(void *, struct dw_com_clause *) = slot(info, INFO_HANDLER);
+	struct dw_com_clause clause = {0};
+	int32_t rc = get(info, &clause);
+
+	*ret = clause.frame;
+	return rc < 0 || clause.frame ? rc : DWELL_HR_FAIL;
+}
+
+int32_t dw_runtime_signature(uint64_t module, const uint8_t *bytes, uint32_t n, uint32_t *ret)
+{
+	int32_t (*open)(void *, uint64_t, uint32_t, const struct dw_guid *, void **) =
+		slot(info, INFO_METADATA);
+	int32_t (*get)(void *, const uint8_t *, uint32_t, uint32_t *);
+	void *emit = NULL;
+	int32_t rc = open(info, module, METADATA_WRITE, &metadata_emit, &emit);
+
+	if (rc < 0 || !emit)
+		return rc < 0 ? rc : DWELL_HR_FAIL;
+	get = slot(emit, EMIT_SIGNATURE);
+	rc = get(emit, bytes, n, ret);
+	dw_metadata_close(emit);
+	return rc;
+}
+
+int32_t dw_runtime_set_body(void *control, const uint8_t *body, uint32_t bytes)
+{
+	int32_t (*set)(void *, uint32_t, const uint8_t *) = slot(control, CONTROL_BODY);
+
+	return set(control, bytes, body);
+}
+
+int32_t dw_runtime_set_map(void *control, const void *rows, uint32_t n)
+{
+	int32_t (*set)(void *, uint32_t, const void *) = slot(control, CONTROL_MAP);
+
+	return set(control, n, rows);
 }

@@ -29,10 +29,12 @@ enum {
 enum dw_com_events {
 	DWELL_COM_MODULE_LOADS = 0x4,
 	DWELL_COM_JIT = 0x20,
+	DWELL_COM_EXCEPTIONS = 0x40,
 	DWELL_COM_GC = 0x80,
 	DWELL_COM_ALLOCATED = 0x100,
 	DWELL_COM_SUSPENDS = 0x10000,
 	DWELL_COM_CACHE_SEARCHES = 0x20000,
+	DWELL_COM_ENABLE_REJIT = 0x40000,
 	DWELL_COM_ENABLE_ALLOCATED = 0x800000,
 	DWELL_COM_ENABLE_SNAPSHOT = 0x10000000,
 };
@@ -58,15 +60,20 @@ enum dw_callback_slot {
 	DWELL_CB_MODULE_LOADED = 14,
 	DWELL_CB_MODULE_UNLOAD_STARTED = 15,
 	DWELL_CB_JIT_FINISHED = 24,
+	DWELL_CB_SEARCH_STARTED = 25,
 	DWELL_CB_SEARCH_FINISHED = 26,
 	DWELL_CB_SUSPEND_STARTED = 42,
 	DWELL_CB_RESUME_FINISHED = 46,
 	DWELL_CB_ALLOCATED = 50,
 	DWELL_CB_ALLOCATED_BY_CLASS = 51,
 	DWELL_CB_OBJECT_REFERENCES = 52,
+	DWELL_CB_FINALLY_ENTER = 64,
+	DWELL_CB_CATCHER_ENTER = 66,
 	DWELL_CB_GC_STARTED = 73,
 	DWELL_CB_GC_FINISHED = 75,
 	DWELL_CB_ROOTS = 77,
+	DWELL_CB_REJIT_PARAMETERS = 84,
+	DWELL_CB_REJIT_ERROR = 86,
 	DWELL_CB_MOVED = 87,
 	DWELL_CB_SURVIVED = 88,
 	DWELL_CB_DYNAMIC_FINISHED = 93,
@@ -91,6 +98,18 @@ struct dw_com_method {
 	uint32_t units; /* of its name, NUL included */
 	const uint8_t *signature;
 	uint32_t signature_bytes;
+	uint32_t rva;	/* 0 = it has no body */
+	uint32_t flags; /* enum dw_com_method_flag bits */
+};
+
+/* What GetModuleInfo2 tells of a module, among others. */
+enum { DWELL_COM_MODULE_DYNAMIC = 0x4, DWELL_COM_MODULE_COLLECTIBLE = 0x8 };
+
+/* What a method is made of: CorMethodImpl. */
+enum dw_com_method_flag {
+	DWELL_COM_METHOD_NOT_IL = 0x3,
+	DWELL_COM_METHOD_INLINED = 0x100, /* aggressively */
+	DWELL_COM_METHOD_ASYNC = 0x2000,  /* by the runtime */
 };
 
 struct dw_com_provider {
@@ -98,6 +117,12 @@ struct dw_com_provider {
 	uint64_t words; /* keywords */
 	uint32_t level;
 	const uint16_t *filter;
+};
+
+/* COR_PRF_EX_CLAUSE_INFO. */
+struct dw_com_clause {
+	uint32_t kind;
+	uint64_t pc, frame, shadow_stack;
 };
 
 struct dw_com_il_map {
@@ -222,3 +247,28 @@ int32_t dw_runtime_code(uint64_t start, struct dw_com_code *ret, uint32_t *n);
 
 /* GetILToNativeMapping3: *@n in: room, out: how many there are. */
 int32_t dw_runtime_il_map(uint64_t start, struct dw_com_il_map *ret, uint32_t *n);
+
+/*
+ * Giving methods other bodies: GetReJITParameters is called for each that was asked for, when it is
+ * compiled, with an object that takes the new one. What it is given is copied.
+ */
+
+/* RequestReJIT of @n methods. */
+int32_t dw_runtime_recompile(uint32_t n, const uint64_t *modules, const uint32_t *tokens);
+
+/* GetILFunctionBody: the body that the file of @module has, borrowed as long as that is loaded. */
+int32_t dw_runtime_body(uint64_t module, uint32_t token, const uint8_t **ret, uint32_t *ret_bytes);
+
+/* GetNotifiedExceptionClauseInfo: the frame of the method whose handler is about to run. Negative
+ * also where there is none. In callbacks about handlers only. */
+int32_t dw_runtime_handler_frame(uint64_t *ret);
+
+/* GetTokenFromSig: the token of the signature @bytes, @n of them, in @module, which gets it where
+ * it has none. */
+int32_t dw_runtime_signature(uint64_t module, const uint8_t *bytes, uint32_t n, uint32_t *ret);
+
+/* SetILFunctionBody of @control, what GetReJITParameters was given. */
+int32_t dw_runtime_set_body(void *control, const uint8_t *body, uint32_t bytes);
+
+/* SetILInstrumentedCodeMap of @control: @n rows of COR_IL_MAP. */
+int32_t dw_runtime_set_map(void *control, const void *rows, uint32_t n);

@@ -24,16 +24,3 @@ struct dw_clr_wishes {
  * nothing was done. The variables go from the environment unless children shall have the agent.
  */
 bool dw_clr_start(struct dw_clr_wishes *ret);
-
-/*
- * The variables by which the runtime finds its profiler, in a process that the loader brought the
- * agent into: they are put into the environment when somebody asks for a variable of .NET's, which
- * the program that starts a runtime does first, and are taken out again when the agent starts.
- */
-
-/* Somebody asks for variable @name. Where the program has chosen a profiler itself it keeps that.
- * [any-thread] */
-void dw_variables_asked(const char *name);
-
-/* Whether @entry is one that was put there. */
-bool dw_variables_are(const char *entry);
