@@ -170,6 +170,9 @@ void dw_agent_settle(void);
  * path. No system call. [async-signal-safe] [any-thread] */
 bool dw_agent_has_own_region(void);
 
+/* Where it stands, 0 = no: constant once the agent has started. */
+const uint64_t *dw_agent_own_region_word(void);
+
 /* Whether this task is the process that the region belongs to, and not a child that shares its
  * memory (vfork, posix_spawn). One system call. */
 bool dw_agent_is_self(void);

@@ -100,6 +100,11 @@ bool dw_agent_has_own_region(void)
 	return dw_agent.wiped && dw_agent.wiped->is_same_process;
 }
 
+const uint64_t *dw_agent_own_region_word(void)
+{
+	return &dw_agent.wiped->is_same_process;
+}
+
 bool dw_agent_is_self(void)
 {
 	/* In pid namespaces a fork's child can have its parent's number. */

@@ -18,35 +18,28 @@
 
 #include <signal.h>
 
-/* A slow path of this thread. */
-struct slow {
-	uint64_t sp;  /* 0 = none runs */
-	uint64_t off; /* signals that were put off, by bits */
-	bool is_own;  /* the agent runs code of other modules: its probes are nobody's events */
-};
-
 /* As the kernel has it. */
 struct action {
 	uint64_t handler, flags, restorer, mask;
 };
 
-static __thread struct slow slow __attribute__((tls_model("initial-exec")));
+__thread struct dw_slow dw_slow;
 
 /* Whether @sp lies below a slow path that goes on. */
 static bool is_below(uint64_t sp)
 {
-	return slow.sp && (sp <= slow.sp || dw_own_stack_holds(sp));
+	return dw_slow.sp && (sp <= dw_slow.sp || dw_own_stack_holds(sp));
 }
 
 bool dw_slow_begin(uint64_t sp)
 {
 	if (is_below(sp)) {
-		if (!slow.is_own)
+		if (!dw_slow.is_own)
 			dw_agent_drop(DWELL_DROP_EVENTS);
 		return false;
 	}
-	slow.is_own = false;
-	slow.sp = sp;
+	dw_slow.is_own = false;
+	dw_slow.sp = sp;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	return true;
 }
@@ -55,9 +48,9 @@ bool dw_slow_begin_own(uint64_t frame)
 {
 	if (is_below(frame))
 		return false;
-	slow.is_own = true;
+	dw_slow.is_own = true;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	slow.sp = frame;
+	dw_slow.sp = frame;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	return true;
 }
@@ -70,12 +63,12 @@ void dw_slow_end_own(bool has_begun)
 
 uint64_t dw_slow_sp(void)
 {
-	return slow.sp;
+	return dw_slow.sp;
 }
 
 bool dw_slow_goes_on(void)
 {
-	return slow.sp && !slow.is_own;
+	return dw_slow.sp && !dw_slow.is_own;
 }
 
 uint64_t dw_slow_leave(void)
@@ -83,10 +76,10 @@ uint64_t dw_slow_leave(void)
 	uint64_t off;
 
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	slow.sp = 0;
+	dw_slow.sp = 0;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	off = slow.off;
-	slow.off = 0;
+	off = dw_slow.off;
+	dw_slow.off = 0;
 	return off;
 }
 
@@ -128,14 +121,14 @@ static __attribute__((noinline)) bool put_off(int number, const siginfo_t *info,
 	tid = dw_syscall(SYS_gettid);
 	if (dw_syscall(SYS_rt_tgsigqueueinfo, dw_sys_getpid(), tid, number, info ? info : &nothing))
 		return false;
-	slow.off |= bit;
+	dw_slow.off |= bit;
 	*(uint64_t *)&context->uc_sigmask |= bit;
 	return true;
 }
 
 bool dw_slow_defer(int number, const siginfo_t *info, ucontext_t *context)
 {
-	return slow.sp && dw_agent_may_call() && put_off(number, info, context);
+	return dw_slow.sp && dw_agent_may_call() && put_off(number, info, context);
 }
 
 enum { STACK_BYTES = 64 << 10, GUARD_BYTES = 4096 };

@@ -14,6 +14,16 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+/* A slow path of the calling thread. For the next two; slow.c. */
+struct dw_slow {
+	uint64_t sp;  /* 0 = none runs */
+	uint64_t off; /* signals that were put off, by bits */
+	bool is_own;  /* the agent runs code of other modules: its probes are nobody's events */
+};
+
+extern __thread struct dw_slow dw_slow
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
 /*
  * Enter: first thing in each slow path of the trampolines, with its stack pointer. False: a handler
  * runs in the middle of one, nothing may be touched (the drop is counted). A slow path that a
@@ -45,6 +55,27 @@ void dw_slow_end(void);
 /* The same, but for the handlers: the signals that were put off, by bits, are the caller's to
  * unblock. */
 uint64_t dw_slow_leave(void);
+
+/* As dw_slow_begin(), for what runs at nearly each event. */
+static inline bool dw_slow_begin_quick(uint64_t sp)
+{
+	if (dw_slow.sp)
+		return dw_slow_begin(sp);
+	dw_slow.is_own = false;
+	dw_slow.sp = sp;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return true;
+}
+
+/* As dw_slow_end(), likewise. */
+static inline void dw_slow_end_quick(void)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	dw_slow.sp = 0;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (dw_slow.off)
+		dw_slow_end();
+}
 
 /* Put @number off, whose context is @context, if a slow path is interrupted and it can be: then the
  * handler must not run. [async-signal-safe] */
