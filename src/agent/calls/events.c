@@ -252,6 +252,13 @@ void dw_calls_begin(void)
 	dw_agent_region()->start = moment();
 }
 
+uint32_t dw_calls_take_keys(uint32_t n)
+{
+	static uint32_t taken;
+
+	return __atomic_fetch_add(&taken, n, __ATOMIC_RELAXED) + 1;
+}
+
 bool dw_calls_start(const char *mode)
 {
 	const char *memory = dw_text_option(mode, "memory"), *paths = dw_text_option(mode, "paths");

@@ -69,6 +69,9 @@ void dw_event_close(struct dw_event *e);
  */
 bool dw_calls_start(const char *mode);
 
+/* The first of @n keys of call trees that nobody else has, as the next. [any-thread] */
+uint32_t dw_calls_take_keys(uint32_t n);
+
 /* The process is measured from now on. */
 void dw_calls_begin(void);
 

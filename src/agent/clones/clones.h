@@ -156,7 +156,6 @@ struct dw_probe {
 	uint32_t known_n;  /* modules.c */
 	uint64_t known[DWELL_KNOWN];
 	bool is_calibrated; /* the cost of probes is known, area.c */
-	uint32_t id_n;	    /* keys of call trees that are taken, trampolines.c */
 	uint64_t adds;	    /* modules loaded so far, as the loader counts, modules.c */
 	uint32_t walks;	    /* over the loader's list for what is still there, modules.c */
 	bool has_slowest;   /* single calls are kept of chosen functions only, trampolines.c */

@@ -482,9 +482,8 @@ uint32_t dw_timing_first_id(uint32_t region_module, const struct dw_clone_header
 	uint32_t n = h->functions.n + h->imports.n + h->statements.n;
 
 	if (!m->first_id || m->ids_n != n) {
-		m->first_id = dw_probe.id_n + 1;
+		m->first_id = dw_calls_take_keys(n);
 		m->ids_n = n;
-		dw_probe.id_n += n;
 	}
 	return m->first_id;
 }
