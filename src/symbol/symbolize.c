@@ -81,27 +81,41 @@ static uint64_t method_key(uint32_t module, uint64_t token)
 	return (uint64_t)module << 32 | (uint32_t)token;
 }
 
+/* Whether the line of the IL at @svma in @module is known: *@ret. */
+static bool find_il_line(const struct symbolizer *s, uint32_t module, uint64_t svma,
+			 struct dw_il_line *ret)
+{
+	const struct dw_symbol_options *o = &s->options;
+
+	return o->il_line && o->il_line(o->il_line_ctx, module, svma, ret);
+}
+
 /* The function row of the method of managed code at @svma, 0 = it was not recorded. */
 static int add_method(struct symbolizer *s, uint32_t module, uint64_t svma, uint32_t *ret)
 {
 	uint32_t id = dw_map_get(&s->methods, method_key(module, svma >> 32));
 	struct dw_function f = {
 		.module = module, .svma = svma & -METHOD_BYTES, .bytes = METHOD_BYTES};
+	struct dw_il_line line;
+	int rc = 0;
 
 	*ret = 0;
 	if (!id)
 		return 0;
 	f.name = s->p->allocations.methods.v[id - 1].name;
-	return dw_functions_add(&s->p->functions, &f, ret);
+	if (find_il_line(s, module, f.svma, &line)) {
+		f.line = line.line;
+		rc = dw_strings_adds(&s->p->strings, line.file, &f.file);
+	}
+	return rc ? rc : dw_functions_add(&s->p->functions, &f, ret);
 }
 
 /* Fill in the line of the IL at @svma in @module, if it is known. */
 static int add_il_line(struct symbolizer *s, uint32_t module, uint64_t svma, struct dw_location *l)
 {
-	const struct dw_symbol_options *o = &s->options;
 	struct dw_il_line line;
 
-	if (!o->il_line || !o->il_line(o->il_line_ctx, module, svma, &line))
+	if (!find_il_line(s, module, svma, &line))
 		return 0;
 	l->line = line.line;
 	l->column = line.column;
