@@ -77,6 +77,16 @@ int dw_call_sums_add(struct dw_call_sums *s, uint32_t process, uint64_t cpu_ns,
 	return add_process(s, process, cpu_ns, head, calls);
 }
 
+void dw_call_sums_add_methods(struct dw_call_sums *s, const struct dw_call_methods *m)
+{
+	if (!m->is_there)
+		return;
+	s->methods += m->rows.used;
+	s->methods_small += dw_call_methods_fact(m, DWELL_CLR_METHODS_SMALL);
+	s->methods_left += dw_call_methods_fact(m, DWELL_CLR_METHODS_REFUSED) +
+			   dw_call_methods_fact(m, DWELL_CLR_METHODS_LOST);
+}
+
 void dw_call_sums_release(struct dw_call_sums *s)
 {
 	dw_vec_release(&s->of);
@@ -174,6 +184,9 @@ int dw_note_calls(struct dw_facts *facts, const struct dw_call_sums *s)
 		{"processes_cpu_ns", cpu},
 		{"residual_ns", cpu - rows_ns},
 		{"processes_left_out", s->left_out},
+		{"methods_instrumented", s->methods},
+		{"methods_short", s->methods_small},
+		{"methods_left_alone", s->methods_left},
 	};
 	int rc = dw_facts_set_text(facts, "os_source", source_of(s));
 

@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "collect/calls/calls.h"
 #include "model/facts.h"
+#include "record/call-methods.h"
 #include "record/instrument.h"
 
 #include <stdint.h>
@@ -27,12 +28,17 @@ struct dw_call_sums {
 	uint64_t threads[DWELL_OS_SOURCES]; /* by enum dw_os_source */
 	uint64_t processes, unseen; /* with calls; of these without probes of system calls */
 	uint64_t left_out;	    /* that began when there were too many nodes */
+	uint64_t methods, methods_small, methods_left; /* of .NET's: with probes, too small for
+							  these, left as they are */
 };
 
 /* Add a program that has ended, of the process @process, whose CPU clock said @cpu_ns when it was
  * last read from outside, 0 = it was not. 0 or -ENOMEM. */
 int dw_call_sums_add(struct dw_call_sums *s, uint32_t process, uint64_t cpu_ns,
 		     const struct dw_region_head *head, const struct dw_region_calls_stats *calls);
+
+/* Add what the agent of a .NET process says of its methods, if it has any. */
+void dw_call_sums_add_methods(struct dw_call_sums *s, const struct dw_call_methods *m);
 
 /* Note @s. 0 or -ENOMEM. */
 int dw_note_calls(struct dw_facts *facts, const struct dw_call_sums *s);

@@ -36,7 +36,11 @@ int dw_call_names_update(struct dw_call_names *n, int fd, const struct dw_region
 {
 	bool is_changed = false;
 	size_t at = n->untold_n;
+	int rc = dw_call_methods_read(n->methods, fd, head);
 
+	if (rc == -ENOMEM)
+		return rc;
+	n->fd = fd;
 	for (uint32_t i = 0; i < head->module_n; i++) {
 		struct dw_region_module m;
 		struct dw_call_place place;
@@ -169,6 +173,18 @@ static int find_import(struct dw_call_names *n, const struct dw_call_place *plac
 	return frame_at(n, place, place->start + (import->stub ? import->stub : import->slot), ret);
 }
 
+/* The frame of the method of @key, 0 = it is none: one may have come since the region was read. */
+static int find_method(struct dw_call_names *n, uint64_t key, uint32_t *ret)
+{
+	struct dw_region_head head;
+	int rc = dw_call_methods_frame(n->methods, key, ret);
+
+	if (rc || *ret || dw_region_read_head(n->fd, &head))
+		return rc;
+	rc = dw_call_methods_read(n->methods, n->fd, &head);
+	return rc ? rc == -ENOMEM ? rc : 0 : dw_call_methods_frame(n->methods, key, ret);
+}
+
 /* What @key means, for the map. */
 static int find_callee(struct dw_call_names *n, uint64_t key, uint32_t *ret)
 {
@@ -185,6 +201,11 @@ static int find_callee(struct dw_call_names *n, uint64_t key, uint32_t *ret)
 		return rc;
 	}
 	place = place_of_key(n, key & ~DWELL_KEY_LINE);
+	if (!place && key < DWELL_KEY_ROOT) {
+		rc = find_method(n, key, &frame);
+		*ret = frame ? frame : *ret;
+		return rc;
+	}
 	map = place && place->module ? dw_call_module_map(place->module) : NULL;
 	if (!map)
 		return 0;

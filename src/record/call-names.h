@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "collect/calls/calls.h"
 #include "collect/region/read.h"
+#include "record/call-methods.h"
 #include "record/call-modules.h"
 
 #include <stdint.h>
@@ -24,7 +25,9 @@ struct dw_call_place {
 };
 
 struct dw_call_names {
-	struct dw_call_modules *modules;     /* borrowed */
+	struct dw_call_modules *modules;     /* borrowed, as the next */
+	struct dw_call_methods *methods;     /* of a .NET runtime in the process */
+	int fd;				     /* of the region that is being read, borrowed */
 	DW_VEC(struct dw_call_place) places; /* those the agent does not tell of first */
 	size_t untold_n;
 	struct dw_map callees; /* what was found: key -> frame, and whether it is external */

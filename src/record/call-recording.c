@@ -12,6 +12,7 @@
 #include "record/call-facts.h"
 #include "record/call-names.h"
 #include "record/call-overhead.h"
+#include "record/managed-lines.h"
 #include "record/sliced.h"
 #include "symbol/prefetch.h"
 #include "symbol/symbolize.h"
@@ -47,7 +48,8 @@ struct recorded {
 	struct dw_call_recording *recording;
 	uint32_t region;
 	uint32_t process;
-	pid_t pid;	 /* in our namespace, 0 = not known */
+	pid_t pid; /* in our namespace, 0 = not known */
+	struct dw_managed_owner owner;
 	bool is_bad;	 /* cannot be read any more */
 	bool is_known;	 /* has been read before, or is left out */
 	uint32_t slice;	 /* that it is read for */
@@ -55,6 +57,7 @@ struct recorded {
 	uint64_t room;	 /* that it was told of, 0 = not yet */
 	uint64_t cpu_ns; /* of its CPU clock, when that was last read */
 	struct dw_call_names names;
+	struct dw_call_methods methods;
 	struct dw_region_calls *calls;
 	struct dw_call_overhead overhead;
 	DW_VEC(struct dw_cost_sample) samples; /* since it was read */
@@ -72,6 +75,8 @@ struct dw_call_recording {
 	struct dw_cost_sampler cost_sampler;
 	struct dw_sample_windows windows; /* for its samples */
 	uint64_t turn_ns;		  /* what the last turn of these took */
+	struct dw_managed_lines lines;	  /* of methods */
+	uint32_t modules_seen;		  /* whose lines were looked for */
 	const struct dw_calls_options *options;
 	uint64_t pending; /* decided about, but not done by the end */
 	struct dw_call_sums sums;
@@ -97,6 +102,8 @@ int dw_call_recording_new(struct dw_recorder *recorder, const struct dw_rights *
 	dw_moment_read(&r->clock.start);
 	recorder->run.start_ns = r->clock.start.ns;
 	dw_sliced_init(&r->slices, recorder);
+	if (dw_managed_lines_open(&r->lines))
+		r->modules_seen = UINT32_MAX;
 	if (o->overhead > 0)
 		r->slices.pace = (struct dw_slice_pace){LIMIT_SLICE_NS, LIMIT_COST_SHARE};
 	r->windows.next_ns = UINT64_MAX;
@@ -121,6 +128,7 @@ static void free_recorded(struct recorded *d)
 	dw_region_calls_free(d->calls);
 	dw_call_overhead_release(&d->overhead);
 	dw_call_names_release(&d->names);
+	dw_call_methods_release(&d->methods);
 	dw_vec_release(&d->samples);
 	dw_vec_release(&d->keys);
 	free(d);
@@ -141,6 +149,9 @@ static int add_recorded(struct dw_call_recording *r, const struct dw_region_look
 	/* Its samples are those from now on. */
 	dw_sample_windows_part(&r->windows, &d->seen, dw_clock_ns(CLOCK_MONOTONIC));
 	d->names.modules = &r->modules;
+	d->names.methods = &d->methods;
+	dw_call_methods_init(&d->methods, r->slices.p);
+	d->owner = (struct dw_managed_owner){d->pid, look->owner.uid, look->owner.gid};
 	names = dw_call_names_of(&d->names);
 	if (p)
 		rc = dw_call_names_add_loader(&d->names, p, r->own);
@@ -302,6 +313,8 @@ static uint64_t find_in_clones(const struct dw_call_place *place, uint32_t at)
 /* Likewise at @ip, in any known place. */
 static uint64_t find_key(const struct dw_call_names *names, uint64_t ip)
 {
+	if (dw_call_methods_is_probe(names->methods, ip))
+		return AT_TRAMPOLINE;
 	dw_vec_each(place, &names->places) {
 		const struct dw_module_image *image = place->module ? place->module->image : NULL;
 
@@ -367,6 +380,22 @@ static bool is_left_out(struct dw_call_recording *r, struct recorded *d)
 	return d->is_bad;
 }
 
+/* Look for the lines of assemblies that have come with @d. 0 or -ENOMEM. */
+static int find_lines(struct dw_call_recording *r, const struct recorded *d)
+{
+	struct dw_profile *p = r->slices.p;
+	int rc = 0;
+
+	while (r->modules_seen < dw_modules_count(&p->modules) && !rc) {
+		const struct dw_module *m = dw_modules_get(&p->modules, ++r->modules_seen);
+
+		if (m->kind == DWELL_MODULE_MANAGED)
+			rc = dw_managed_lines_add(&r->lines, r->modules_seen,
+						  dw_strings_get(&p->strings, m->path), &d->owner);
+	}
+	return rc;
+}
+
 /* Read what @look shows into now->slice. */
 static void read_region(struct dw_call_recording *r, struct recorded *d,
 			const struct dw_region_look *look, struct dw_region_reading *now)
@@ -390,6 +419,8 @@ static void read_region(struct dw_call_recording *r, struct recorded *d,
 		read_clock(d);
 	if (!rc && !is_left_out(r, d))
 		rc = dw_region_calls_read(d->calls, look->fd, now);
+	if (!rc)
+		rc = find_lines(r, d);
 	d->nodes += dw_calls_count(&r->slices.p->calls) - nodes;
 	if (!now->is_last)
 		tell_room(r, d, look->fd);
@@ -424,14 +455,15 @@ static void close_recorded(struct dw_call_recording *r, struct recorded *d)
 	free_recorded(d);
 }
 
-void dw_call_recording_ended(struct dw_call_recording *r, const struct dw_region_look *look)
+bool dw_call_recording_ended(struct dw_call_recording *r, const struct dw_region_look *look)
 {
 	struct dw_sliced *s = &r->slices;
 	struct recorded *d = find(r, look->region);
 	struct dw_region_reading reading = {.slice = dw_sliced_now(s), .is_last = true};
+	bool has_methods;
 
 	if (!d)
-		return;
+		return false;
 	reading.until = update_clock(r);
 	if (look->is_over) {
 		reading.until = look->head->end.ticks;
@@ -440,11 +472,14 @@ void dw_call_recording_ended(struct dw_call_recording *r, const struct dw_region
 	read_region(r, d, look, &reading);
 	dw_recorder_fail(s->recorder, dw_call_sums_add(&r->sums, d->process, d->cpu_ns, look->head,
 						       dw_region_calls_stats(d->calls)));
+	dw_call_sums_add_methods(&r->sums, &d->methods);
+	has_methods = d->methods.is_there;
 	r->pending += dw_call_overhead_pending(&d->overhead, look->head);
 	dw_call_overhead_end(&d->overhead);
 	dw_recorded_process_left(&s->processes, d->process, dw_sliced_end_of(s, look));
 	close_recorded(r, d);
 	dw_sliced_relieve(s, reading.slice);
+	return has_methods;
 }
 
 static void read_in_slice(void *ctx, const struct dw_region_look *look)
@@ -548,6 +583,8 @@ void dw_call_recording_finish(struct dw_call_recording *r, struct dw_finish_opti
 	options->import_name = dw_call_modules_import_name;
 	options->import_name_ctx = &r->modules;
 	options->prefetch = r->prefetch;
+	options->il_line = dw_managed_lines_find;
+	options->il_line_ctx = &r->lines;
 }
 
 void dw_call_recording_free(struct dw_call_recording *r)
@@ -561,6 +598,7 @@ void dw_call_recording_free(struct dw_call_recording *r)
 	dw_cost_sampler_release(&r->cost_sampler);
 	dw_call_sums_release(&r->sums);
 	dw_call_modules_release(&r->modules);
+	dw_managed_lines_release(&r->lines);
 	dw_sliced_release(&r->slices);
 	free(r);
 }

@@ -41,8 +41,9 @@ void dw_call_recording_predisable(struct dw_call_recording *r, struct dw_regions
 				  const struct dw_region_question *q,
 				  const struct dw_module_image *image);
 
-/* A region is over, or the recording is: read it a last time. */
-void dw_call_recording_ended(struct dw_call_recording *r, const struct dw_region_look *look);
+/* A region is over, or the recording is: read it a last time. Whether methods of .NET's were
+ * measured in it. */
+bool dw_call_recording_ended(struct dw_call_recording *r, const struct dw_region_look *look);
 
 /* Do what is due. 0, or the first failure, which repeats. */
 int dw_call_recording_tick(struct dw_call_recording *r, struct dw_regions *regions,

@@ -10,6 +10,7 @@
  */
 #include "record/instrument.h"
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -26,7 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEARCHES_PER_BEAT = 8 };
+enum { SEARCHES_PER_BEAT = 8, METHODS_BYTES_MAX = 384 };
 
 static const char *const modes[] = {
 	[DWELL_PROBES_NONE] = "none",
@@ -212,8 +213,9 @@ static struct dw_module_image *find_image(struct dw_collector *c,
 	const char *path = p ? dw_region_process_path(p, m) : NULL;
 	/* What makes system calls for the program tells when they are made. */
 	bool is_libc = c->plan.probes == DWELL_PROBES_TIME && dw_module_image_is_libc(m->path);
-	bool is_wanted = dw_scope_names(&c->result->scope, m->path) || m->is_main;
+	bool is_wanted = dw_scope_names(&c->result->scope, m->path);
 	struct dw_module_image *image = NULL;
+	bool is_left;
 
 	if (path && dw_scope_names(&c->result->scope, path))
 		is_wanted = true;
@@ -224,9 +226,14 @@ static struct dw_module_image *find_image(struct dw_collector *c,
 	else if (p)
 		image = get_work(c, p, m);
 	count_runtime(c, m, image);
+	is_left = image && m->is_main && !is_wanted && c->plan.probes == DWELL_PROBES_TIME &&
+		  dw_scope_leaves(image);
+	if (is_left)
+		image = NULL;
 	if (image && image->state == DWELL_IMAGE_NEW && is_libc && !is_wanted)
 		image->probes = DWELL_PROBES_SYSTEM_CALLS;
-	c->result->stats.images_refused += (is_wanted || is_libc) && !image;
+	c->result->stats.images_refused +=
+		(is_wanted || is_libc || m->is_main) && !image && !is_left;
 	if (p && c->recording)
 		dw_call_recording_asked(c->recording, m, p, image);
 	return image;
@@ -316,11 +323,12 @@ static void on_ended(void *ctx, const struct dw_region_look *e)
 {
 	struct dw_collector *c = ctx;
 	struct dw_instrument_stats *s = &c->result->stats;
+	bool has_methods = c->recording && dw_call_recording_ended(c->recording, e);
+	bool has_clones = take_modules(c, e);
 
-	if (c->recording)
-		dw_call_recording_ended(c->recording, e);
+	s->runtimes -= has_methods && s->runtimes;
 	s->processes++;
-	s->instrumented += take_modules(c, e);
+	s->instrumented += has_methods || has_clones;
 	if (e->head->state == DWELL_REGION_OFF && e->head->off_reason <= DWELL_OFF_MISMATCH)
 		s->off[e->head->off_reason]++;
 	for (int i = 0; i < DWELL_DROP_N; i++)
@@ -408,15 +416,38 @@ static int plan_images(struct dw_collector *c)
 		       : -ENOMEM;
 }
 
+/* What the agent is to measure of .NET's methods: names without what its mode is parted by, and no
+ * more than there is room for in that. */
+static void put_methods(const struct dw_collector *c, struct dw_buf *ret)
+{
+	const struct dw_globs *globs = &c->plan.selection.modules;
+	bool any = false;
+
+	if (c->plan.probes != DWELL_PROBES_TIME)
+		return;
+	dw_buf_printf(ret, " managed=1%s", c->plan.all_functions ? " all=1" : "");
+	for (size_t i = 0; i < globs->n; i++) {
+		const char *glob = globs->v[i];
+
+		if (glob[strcspn(glob, " ,\n")] || ret->len + strlen(glob) > METHODS_BYTES_MAX)
+			continue;
+		dw_buf_printf(ret, "%s%s", any ? "," : " modules=", glob);
+		any = true;
+	}
+}
+
 static int make_environment(struct dw_collector *c)
 {
 	const struct dw_calls_options *o = c->options;
 	dw_auto_free char *mode = NULL;
+	dw_auto(dw_buf) methods = DW_BUF_INIT;
 
-	if (asprintf(&mode, "%s memory=%" PRIu64 " paths=%" PRIu32 "%s%s%s%s",
+	put_methods(c, &methods);
+	if (methods.failed ||
+	    asprintf(&mode, "%s memory=%" PRIu64 " paths=%" PRIu32 "%s%s%s%s%s",
 		     modes[c->plan.probes], o->memory_bytes, o->paths,
 		     c->plan.selection.slowest.n ? " slowest=chosen" : "",
-		     o->overhead > 0 && o->counts ? " counts=yes" : "",
+		     o->overhead > 0 && o->counts ? " counts=yes" : "", dw_buf_str(&methods),
 		     o->os_source ? " os-source=" : "", o->os_source ? o->os_source : "") < 0)
 		return -ENOMEM;
 	return dw_target_environment_make(&c->environment, o->agent, dw_regions_path(&c->regions),
@@ -473,6 +504,20 @@ static int start(struct dw_collector *c, struct dw_error *err)
 	return c->r->options->output ? dw_call_recording_new(c->r, &c->own, &c->recording) : 0;
 }
 
+/* Note which assemblies with calls the user has named. */
+static void note_assemblies(struct dw_collector *c)
+{
+	const struct dw_profile *p = &c->r->profile;
+
+	for (uint32_t id = 1; id <= dw_modules_count(&p->modules); id++) {
+		const struct dw_module *m = dw_modules_get(&p->modules, id);
+
+		if (m->kind == DWELL_MODULE_MANAGED)
+			(void)dw_scope_names(&c->result->scope,
+					     dw_strings_get(&p->strings, m->path));
+	}
+}
+
 /* Let go of those who still wait, and read all regions a last time. */
 static int stop(struct dw_collector *c, int rc, struct dw_error *err)
 {
@@ -486,6 +531,7 @@ static int stop(struct dw_collector *c, int rc, struct dw_error *err)
 	c->result->stats.regions = c->regions.stats;
 	if (!c->recording)
 		return rc;
+	note_assemblies(c);
 	if (!rc)
 		rc = dw_note_instrumented(&c->r->profile.facts, c->result);
 	if (!rc)

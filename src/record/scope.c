@@ -32,6 +32,12 @@ void dw_scope_look(struct dw_module_image *executable)
 	dw_launcher_read(&executable->launcher, executable->fd, executable->path);
 }
 
+bool dw_scope_leaves(struct dw_module_image *executable)
+{
+	dw_scope_look(executable);
+	return executable->has_runtime;
+}
+
 bool dw_scope_may_choose(const struct dw_scope *s, struct dw_module_image *executable,
 			 const char *path)
 {
@@ -52,15 +58,15 @@ bool dw_scope_chooses(struct dw_scope *s, const struct dw_module_image *executab
 	       !dw_vec_push(&s->chosen, (struct dw_chosen){library, executable});
 }
 
-/* Make the image of the file behind @fd, taken over. */
+/* Make the image of the file behind @fd, taken over, unless it @may_be_left. */
 static void make_image(struct dw_images *images, int fd, const char *path,
-		       const struct dw_rights *own)
+		       const struct dw_rights *own, bool may_be_left)
 {
 	struct dw_module_image *m = NULL;
 
 	if (fd >= 0)
 		m = dw_images_get(images, fd, path, own->uid, own->gid);
-	if (m && m->state == DWELL_IMAGE_NEW)
+	if (m && m->state == DWELL_IMAGE_NEW && !(may_be_left && dw_scope_leaves(m)))
 		dw_images_make(images, m);
 }
 
@@ -69,7 +75,8 @@ void dw_scope_make_first(const struct dw_scope *s, const struct dw_program *prog
 {
 	struct dw_libraries libraries = {0};
 
-	make_image(images, fcntl(program->fd, F_DUPFD_CLOEXEC, 0), program->path, own);
+	make_image(images, fcntl(program->fd, F_DUPFD_CLOEXEC, 0), program->path, own,
+		   dw_probe_selection_find_module(s->globs, program->path) < 0);
 	if (!s->globs->n)
 		(void)dw_launcher_list(program->fd, program->path, &libraries, NULL);
 	dw_vec_each(path, &libraries.paths) {
@@ -77,7 +84,7 @@ void dw_scope_make_first(const struct dw_scope *s, const struct dw_program *prog
 
 		if (real)
 			make_image(images, open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY),
-				   real, own);
+				   real, own, false);
 	}
 	dw_libraries_release(&libraries);
 }

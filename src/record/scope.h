@@ -31,6 +31,10 @@ bool dw_scope_names(struct dw_scope *s, const char *path);
 /* Find out, once, whether @executable has a .NET runtime in itself, and which launcher it is. */
 void dw_scope_look(struct dw_module_image *executable);
 
+/* Whether @executable is left as it is unless the user names it: it is a .NET runtime for the most
+ * part, whose methods are measured. */
+bool dw_scope_leaves(struct dw_module_image *executable);
+
 /* Whether the library that the loader calls @path may be chosen because it holds the work of
  * @executable. Never when the user has named modules. */
 bool dw_scope_may_choose(const struct dw_scope *s, struct dw_module_image *executable,

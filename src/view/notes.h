@@ -198,6 +198,10 @@ enum dw_note_kind {
 	S(EXTERNAL, "{0%} of the program's time is in {0q}: --module {0q}{1o} shows where.")                    \
 	F(FUNCTIONS_SHORT, "functions_short",                                                                   \
 	  "{0c short function} without probes: a part of their callers (--all-functions).")                     \
+	F(METHODS_SHORT, "methods_short",                                                                       \
+	  "{0c small .NET method} without probes: a part of their callers (--all-functions).")                  \
+	F(METHODS_ALONE, "methods_left_alone",                                                                  \
+	  "{0c .NET method} left alone: in contexts that can be unloaded, or not understood.")                  \
 	F(DISABLED, "functions_switched_off",                                                                   \
 	  "{0c function} switched off: calls cost more than they measured; their time is their callers'.")      \
 	F(ONLY_COUNTED, "calls_only_counted",                                                                   \
@@ -219,7 +223,7 @@ enum dw_note_kind {
 	F(PROCESSES_LEFT_OUT, "processes_left_out",                                                             \
 	  "{0c process} left out: they began when the call trees were too large already.")                      \
 	F(DOTNET_RUNTIMES, "runtimes",                                                                          \
-	  "{0c .NET runtime} ran, whose methods only dwell sample shows.")                                      \
+	  "{0c .NET runtime} ran without probes in its methods: it had another profiler, or no agent.")         \
 	F(JAVA_RUNTIMES, "java_runtimes",                                                                       \
 	  "{0c Java runtime} ran, whose methods only dwell sample shows.")                                      \
 	F(THREADS_DROPPED, "threads_dropped", "{0c thread} ran unmeasured: the time is missing.")               \

@@ -429,8 +429,9 @@ static void add_functions_without(struct dw_notes *t)
 	int64_t all = alone + dw_notes_fact(t, "functions_instrumented", 0);
 
 	t->in_details = true;
-	dw_notes_facts(t, DWELL_SAYS_FUNCTIONS_SHORT, DWELL_SAYS_FUNCTIONS_SHORT);
+	dw_notes_facts(t, DWELL_SAYS_FUNCTIONS_SHORT, DWELL_SAYS_METHODS_SHORT);
 	t->in_details = false;
+	dw_notes_facts(t, DWELL_SAYS_METHODS_ALONE, DWELL_SAYS_METHODS_ALONE);
 	dw_notes_facts(t, DWELL_SAYS_DISABLED, DWELL_SAYS_DISABLED);
 	t->in_details = true;
 	dw_notes_facts(t, DWELL_SAYS_ONLY_COUNTED, DWELL_SAYS_DISABLED_IN_PART);

@@ -19,6 +19,7 @@ struct names {
 	struct dw_profile p;
 	struct dw_call_modules modules;
 	struct dw_module_image *image;
+	struct dw_call_methods methods;
 	struct dw_call_names n;
 	struct dw_region_names callbacks;
 	struct region_writer w;
@@ -32,7 +33,9 @@ static void open_names(struct names *x)
 	struct dw_region_module *m;
 	struct dw_region_head head;
 
-	*x = (struct names){.modules.p = &x->p, .n.modules = &x->modules};
+	*x = (struct names){.modules.p = &x->p,
+			    .n = {.modules = &x->modules, .methods = &x->methods}};
+	dw_call_methods_init(&x->methods, &x->p);
 	x->image = dw_module_image_new(open("/proc/self/exe", O_RDONLY | O_CLOEXEC), "/bin/self",
 				       geteuid(), getegid());
 	if (!x->image)
@@ -66,6 +69,7 @@ static void close_names(struct names *x)
 	region_leave(&x->w);
 	unlink("region");
 	dw_call_names_release(&x->n);
+	dw_call_methods_release(&x->methods);
 	dw_call_modules_release(&x->modules);
 	dw_module_image_free(x->image);
 	dw_profile_release(&x->p);

@@ -21,6 +21,8 @@
 #include "agent/clones/modules.h"
 #include "agent/clones/rooms.h"
 #include "agent/clones/signal-context.h"
+#include "agent/clr/tables.h"
+#include "agent/clr/variables.h"
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
 #include "agent/core/slow.h"
@@ -545,6 +547,7 @@ static void end(void)
 /* Lines are shared memory, but their links are private. */
 static void give_back(uint64_t keep, bool is_private)
 {
+	dw_tables_give_back(keep);
 	dw_arena_give_back(is_private ? keep * DWELL_LINES_A_LINK : keep);
 	if (!is_private)
 		dw_rooms_give_back(keep);
@@ -556,6 +559,7 @@ const struct dw_agent_part dw_agent_part = {.start = start,
 					    .end = end,
 					    .running = dw_clone_of,
 					    .module_of = dw_module_of_key,
+					    .hides = dw_variables_are,
 					    .give_back = give_back,
 					    .unmaps = dw_rooms_unmapped,
 					    .is_busy = dw_threads_are_busy};
