@@ -15,6 +15,12 @@ static class Program
         case "lives":
             Lives.Run(Number(1));
             break;
+        case "known":
+            Knowing.Known.Run();
+            break;
+        case "timed":
+            Knowing.Timed.Run(Number(1));
+            break;
         case "kinds":
             Kinds.Run(Number(1));
             break;

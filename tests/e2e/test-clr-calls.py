@@ -1,0 +1,229 @@
+"""Calls of managed methods: against what the program counts and times itself."""
+import os
+
+from harness import File, cases, expect, require
+from managed import SDK, SINGLE_FILES, STATUS, VERSIONS, on_versions, program, publish, single_file
+
+FILE = File(needs=("dotnet",), parts=2)
+MODES = {
+    "usual": {},
+    "one-tier": {"DOTNET_TieredCompilation": "0"},
+    "no-profile": {"DOTNET_TieredPGO": "0"},
+    "all-at-once": {"DOTNET_TC_QuickJitForLoops": "0", "DOTNET_ReadyToRun": "0"},
+    "server": {"DOTNET_gcServer": "1", "DOTNET_GCHeapCount": "2"},
+}
+# Of 16 bytes of IL or less: their code is as good as their callers'.
+SMALL = {"Knowing.Square.Area", "Knowing.Circle.Area", "Knowing.Shape.Edges", "Knowing.Shapes.Twice",
+         "Knowing.Exceptions.After", "Knowing.Loops.Body"}
+# In a context that can be unloaded, where the runtime replaces no body.
+CONTEXT = "Knowing.Contexts.Counted"
+LOSSES = ("calls_dropped", "events_dropped", "threads_dropped", "nodes_dropped", "calls_truncated")
+
+
+def kept(text):
+    """What a program prints but for bytes that the runtime has allocated, which differ from run to run."""
+    return [line for line in text.splitlines() if line.split()[0] not in ("main", "total", "collections")]
+
+
+def counts_said(text):
+    return {line.split()[2]: int(line.split()[1]) for line in text.splitlines() if line.startswith("calls ")}
+
+
+def rows_by_name(context):
+    """The rows of functions by name, and the session's facts."""
+    report = context.report("functions")
+    rows = {}
+    for row in report["rows"]:
+        rows.setdefault(row["function_name"], []).append(row)
+    return rows, report["session"]
+
+
+def sum_of(rows, name, column="number_of_calls"):
+    return sum(row[column] for row in rows.get(name, ()))
+
+
+def instrument(context, command, *words, options=(), env=None, status=STATUS):
+    """Run @command plainly, then instrumented: what it prints must be the same. What it prints."""
+    env = {**context.env, **(env or {})}
+    plain = context.run(command, *words, env=env)
+    expect(plain.returncode, status, f"status of a plain run\n{plain.stderr}")
+    done = context.run(context.dwell, "instrument", "-q", *options, "-o", "run.dwell", "--", command, *words, env=env)
+    expect(done.returncode, status, f"status of {' '.join(words)}\n{done.stderr}")
+    expect(done.stderr, plain.stderr, "errors")
+    return kept(plain.stdout), done.stdout
+
+
+def expect_known(context, command, *options, env=None, small=SMALL, unloaded=True):
+    """All calls that the known program counts are there, and no others; it runs as it would."""
+    plain, text = instrument(context, command, "known", options=options, env=env)
+    expect(kept(text), plain, "output")
+    rows, facts = rows_by_name(context)
+    said = counts_said(text)
+    require(len(said) > 35, f"counted: {said}")
+    want = {name: 0 if name in small or (unloaded and name == CONTEXT) else n for name, n in said.items()}
+    expect({name: sum_of(rows, name) for name in said}, want, "calls")
+    expect({name: facts[name] for name in LOSSES}, dict.fromkeys(LOSSES, 0), "losses")
+    expect(facts["runtimes"], 0, "runtimes without")
+    # Each counts once in its thread, whatever exceptions have ended.
+    require(abs(facts["residual_elapsed_ns"]) < 0.005 * facts["threads_lifetime_ns"],
+            f"elapsed times and lifetimes: {facts}")
+    return rows, facts
+
+
+@cases("--paths=0", "--paths=50", "--os-source=rseq", "--os-source=none")
+def test_other_ways_to_measure(context, option):
+    """Calls are the same beyond the room for paths, and however switches are seen."""
+    plain, text = instrument(context, program(context), "known", options=(option, "--all-functions"))
+    expect(kept(text), plain, "output")
+    rows, facts = rows_by_name(context)
+    want = {name: 0 if name == CONTEXT else n for name, n in counts_said(text).items()}
+    expect({name: sum_of(rows, name) for name in want}, want, "calls")
+    require((facts["calls_truncated"] > 100000) == option.startswith("--paths"), f"beyond the room: {facts}")
+
+
+@cases(*on_versions(MODES))
+def test_counts(context, case):
+    mode, version = case.rsplit("-", 1)
+    rows, facts = expect_known(context, program(context, version), "--all-functions", env=MODES[mode], small=())
+    expect(facts["methods_short"], 0, "small methods")
+    require(facts["methods_left_alone"] > 0, "methods that can be unloaded")
+    # Those too that nobody counts: of generic and nested types, constructors, state machines.
+    expect(sum_of(rows, "Knowing.Recursion..cctor"), 1, "static constructors")
+    expect(sum_of(rows, "Knowing.Sequences.Steps"), 10, "beginnings of asynchronous methods")
+
+
+@cases(*VERSIONS)
+def test_small_methods_are_their_callers(context, version):
+    _, facts = expect_known(context, program(context, version))
+    require(facts["methods_short"] > 50, f"small methods: {facts['methods_short']}")
+    require(50 < facts["methods_instrumented"] < 80, f"methods: {facts['methods_instrumented']}")
+
+
+@cases(*SINGLE_FILES)
+def test_single_files(context, name):
+    """The runtime's own code in the program's file has no probes, unless that is named."""
+    rows, _ = expect_known(context, single_file(context, name), unloaded=False)
+    modules = {row["module_name"] for name in rows for row in rows[name]}
+    require("managed.dll" in modules, f"modules: {modules}")
+    if name != "precompiled":  # the runtime lies elsewhere
+        require("managed" not in modules, f"modules: {modules}")
+
+
+def test_precompiled_code(context):
+    """What is compiled ahead of time has copies of methods in others."""
+    folder = publish(context, "calls-precompiled", SDK, "-p:PublishReadyToRun=true", "-p:SelfContained=false")
+    expect_known(context, os.path.join(folder, "managed"), "--all-functions", small=())
+
+
+def test_paths(context):
+    """Callers are those that the source has, whatever exceptions, native code and threads lie between."""
+    instrument(context, program(context), "known")
+    callers = {}
+    for callee in ("Exceptions.Thrower", "Exceptions.Middle", "Native.Compare", "Exceptions.Passes", "Exceptions.Cleanup"):
+        rows = context.report("callers", "Knowing." + callee)["rows"]
+        callers[callee] = {row["function_name"].replace("Knowing.", "") for row in rows if row["type"] == 1}
+    expect(callers["Exceptions.Thrower"], {"Exceptions.Thrower", "Exceptions.Middle"}, "callers of Thrower")
+    expect(callers["Native.Compare"], {"Native.Sorts"}, "callers of Compare")
+    expect(callers["Exceptions.Cleanup"] - {"Exceptions.Filter"},
+           {"Exceptions.Final", "Exceptions.Again", "Exceptions.Nested"}, "callers of Cleanup")
+    require("Exceptions.Filter" in callers["Exceptions.Passes"], f"callers of Passes: {callers}")
+    require({"Exceptions.Final", "Exceptions.Nested", "Exceptions.Trace"} <= callers["Exceptions.Middle"],
+            f"callers of Middle: {callers}")
+
+
+def test_native_libraries_in_the_same_paths(context):
+    library = context.target("dotnet/libfirst.so")
+    plain, text = instrument(context, program(context), "callbacks", "40", library, options=("--module", "libfirst.so"))
+    expect(kept(text), plain, "output")
+    made = int(text.split("called ")[1].split()[0])
+    rows, _ = rows_by_name(context)
+    expect(sum_of(rows, "Callbacks.Make"), made, "calls back")
+    expect(sum_of(rows, "dwell_native_outer"), made // 3, "calls of the library")
+    down = context.report("callers", "dwell_native_outer")["rows"]
+    expect({row["function_name"] for row in down if row["type"] == 1}, {"Callbacks.Call"}, "who calls the library")
+    tree = context.report("calltree", "--trim", "0")["rows"]
+    levels = {row["function_name"]: row["level"] for row in tree}
+    require(levels["Callbacks.Call"] < levels["dwell_native_outer"] < levels["inner"] < levels["Callbacks.Make"],
+            f"levels {levels}")
+
+
+def test_times(context):
+    """What sleeps, waits for a lock and computes has the time that it says: within 2 %."""
+    done = context.run(context.dwell, "instrument", "-q", "-o", "run.dwell", "--", program(context), "timed", "10")
+    expect(done.returncode, STATUS, f"status\n{done.stderr}")
+    said = {line.split()[0]: 1000 * int(line.split()[1]) for line in done.stdout.splitlines()}
+    rows, facts = rows_by_name(context)
+
+    def near(name, column, want, least):
+        got = sum_of(rows, "Knowing.Timed." + name, column)
+        require(abs(got - want) <= 0.02 * want + least, f"{column} of {name}: {got}, said {want}")
+
+    near("Sleeps", "elapsed_inclusive_time", said["slept"], 5000000)
+    near("Sleeps", "inclusive_blocked_time", said["slept"], 10000000)
+    near("Spins", "application_inclusive_time", said["spun"], 2000000)
+    near("Enters", "inclusive_blocked_time", said["waited"], 5000000)
+    expect(sum_of(rows, "Knowing.Timed.Chew"), 101, "calls that compute")
+    require(abs(facts["residual_elapsed_ns"]) < 0.005 * facts["threads_lifetime_ns"], f"lifetimes: {facts}")
+
+
+def test_lines(context):
+    """A method stands at its first line in the source."""
+    instrument(context, program(context), "known")
+    rows, _ = rows_by_name(context)
+    file = os.path.join(os.path.dirname(context.target("dotnet/managed")), "source/known.cs")
+    with open(file) as source:
+        at = [i for i, line in enumerate(source, 1) if "static int Fib" in line]
+    row = rows["Knowing.Recursion.Fib"][0]
+    expect(row["source_file"], file, "file")
+    require(at[0] <= row["function_line_number"] <= at[0] + 2, f"line {row['function_line_number']}, {at}")
+
+
+def test_chosen_modules(context):
+    """--module takes assemblies of the framework in, and never the runtime's core."""
+    _, text = instrument(context, program(context), "known", options=("--module", "System.Console.dll", "--module", "*CoreLib.dll"))
+    rows, _ = rows_by_name(context)
+    modules = {row["module_name"] for name in rows for row in rows[name]}
+    require("System.Console.dll" in modules, f"modules: {modules}")
+    require("System.Private.CoreLib.dll" not in modules, f"modules: {modules}")
+    expect(sum_of(rows, "Interop.Sys.Write"), len(text.splitlines()), f"writes, one for each line: {sorted(rows)}")
+
+
+@cases("exception", "thread-exception", "fail-fast", "exit-in-thread", "kill", "caught-out-of-memory")
+def test_ends(context, how):
+    """A program ends as it would, and what it has called until then is there."""
+    plain = context.run(program(context), "end", "50", how)
+    done = context.run(context.dwell, "instrument", "-q", "-o", "run.dwell", "--", program(context), "end", "50", how)
+    status = plain.returncode if plain.returncode >= 0 else 128 - plain.returncode
+    expect((done.returncode, done.stdout), (status, plain.stdout), f"status and output\n{done.stderr}")
+    expect(done.stderr, plain.stderr, "errors")
+    rows, _ = rows_by_name(context)
+    expect(sum_of(rows, "Endings.Run"), 1, f"calls: {sorted(rows)}")
+
+
+def test_recordings_that_end_before_the_program(context):
+    """The program runs on, measured no more, and ends as it would. It sleeps for longer than the recording lasts."""
+    done = context.run(context.dwell, "instrument", "-q", "--duration", "1", "-o", "run.dwell", "--",
+                       program(context), "timed", "30")
+    expect((done.returncode, done.stderr), (STATUS, ""), "status and errors")
+    expect([line.split()[0] for line in done.stdout.splitlines()][:3], ["slept", "spun", "waited"], "output")
+    rows, _ = rows_by_name(context)
+    expect(sum_of(rows, "Knowing.Timed.Enters"), 0, "calls after the recording")
+
+
+def test_another_profiler_keeps_its_place(context):
+    """A runtime that has one already is not measured, which is said."""
+    env = {**context.env, "CORECLR_ENABLE_PROFILING": "1", "CORECLR_PROFILER_PATH": "/no/such/file",
+           "CORECLR_PROFILER": "{01234567-89AB-CDEF-0123-456789ABCDEF}"}
+    done = context.run(context.dwell, "instrument", "-o", "run.dwell", "--", program(context), "known", env=env)
+    expect(done.returncode, STATUS, f"status\n{done.stderr}")
+    rows, facts = rows_by_name(context)
+    expect((facts["runtimes"], sum_of(rows, "Knowing.Recursion.Fib")), (1, 0), "runtimes without, and calls")
+    require("1 .NET runtime ran without probes in its methods" in done.stderr, done.stderr)
+
+
+def test_environment_shows_nothing(context):
+    """Neither the program nor a child of it sees how the runtime found its profiler."""
+    words = "environment", "/usr/bin/env"
+    plain, text = instrument(context, program(context), *words)
+    require(not [line for line in text.splitlines() if "DWELL" in line or "libdwell" in line], text)
+    expect(sorted(kept(text)), sorted(plain), "output")
