@@ -7,6 +7,8 @@
 #include "format/wrap.h"
 #include "view/notes.h"
 
+#include <string.h>
+
 #define NOTHING_PCT .005 /* would be 0.00 */
 
 enum {
@@ -77,10 +79,26 @@ static void put_share(struct printer *p, const struct dw_note *note)
 	dw_out_puts(p->out, " ");
 }
 
+/* Leave out what @says says behind two commas and blanks, which is how much a time may be. */
+static void leave_out_bound(struct dw_buf *says)
+{
+	const char *text = dw_buf_str(says), *first = strstr(text, ", "),
+		   *second = first ? strstr(first + 2, ", ") : NULL;
+
+	if (second) {
+		says->len = (size_t)(second - text);
+		says->data[says->len] = 0;
+	}
+}
+
 static void put_ranked(struct printer *p, const struct dw_note *note)
 {
-	size_t n = p->says.buf.len, behind = n ? n + 4 : 0;
+	size_t room = p->width - SHARE_COLUMNS - p->bar - NAME_MIN - 4, n, behind;
 
+	if (p->job->width && dw_text_columns(dw_buf_str(&p->says.buf)) > room)
+		leave_out_bound(&p->says.buf);
+	n = dw_text_columns(dw_buf_str(&p->says.buf));
+	behind = n ? n + 4 : 0;
 	put_share(p, note);
 	put_name(p, note, SHARE_COLUMNS + p->bar + behind);
 	dw_out_printf(p->out, n ? "  (%s)\n" : "\n", dw_buf_str(&p->says.buf));

@@ -138,6 +138,7 @@ enum dw_note_kind {
 	S(MEASURED, ", {0c measured one}")                                                                      \
 	S(TAKING, ", {0t}")                                                                                     \
 	S(AT_MOST, ", or up to {0t}")                                                                           \
+	S(AT_MOST_EACH, ", at most {0t} each")                                                                  \
 	S(EACH, " each")                                                                                        \
 	/* Whose the time of all threads was. */                                                                \
 	S(TIME, "Where the time went: 100 % is {0t}")                                                           \

@@ -64,8 +64,8 @@ static bool is_upper_bound(const struct dw_notes *t)
 	return dw_call_is_upper_bound(t->profile, 0);
 }
 
-/* "2,692,537 calls, 455 ns each"; "7 ns each, or up to 30 ns" where it cannot be
- * told better. */
+/* "2,692,537 calls, 455 ns each"; "7 ns each, or up to 30 ns" where it cannot be told better, and
+ * "at most 30 ns each" where nothing is left of it. */
 static void describe_calls(struct dw_notes *t, const struct dw_row *row)
 {
 	const struct dw_measured *m = &row->measured;
@@ -81,6 +81,10 @@ static void describe_calls(struct dw_notes *t, const struct dw_row *row)
 		return;
 	if (dw_measured_get(m, DWELL_MEASURE_COUNTED, false))
 		dw_note(t, MORE, MEASURED, .n = {measured});
+	if (at_most && work < measured) {
+		dw_note(t, MORE, AT_MOST_EACH, .n = {(work + at_most - own) / measured});
+		return;
+	}
 	dw_note(t, MORE, TAKING, .n = {work / measured});
 	if (measured > 1)
 		dw_note(t, MORE, EACH);
