@@ -207,7 +207,8 @@ def test_recordings_that_end_before_the_program(context):
     expect((done.returncode, done.stderr), (STATUS, ""), "status and errors")
     expect([line.split()[0] for line in done.stdout.splitlines()][:3], ["slept", "spun", "waited"], "output")
     rows, _ = rows_by_name(context)
-    expect(sum_of(rows, "Knowing.Timed.Enters"), 0, "calls after the recording")
+    expect([sum_of(rows, f"Knowing.Timed.{name}") for name in ("Sleeps", "Enters")], [1, 0],
+           "calls while it was recorded, and after")
 
 
 def test_another_profiler_keeps_its_place(context):

@@ -519,6 +519,23 @@ TEST(summary_of_calls_has_names_on_narrow_terminals)
 	dw_profile_release(&p);
 }
 
+/* 123 ns a call, of which probes may have taken 90. */
+TEST(summary_leaves_out_bounds_that_a_terminal_has_no_room_for)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	char *text;
+
+	make_long_calls(&p, "perf");
+	CHECK_INT(dw_facts_set(&p.facts, "probes_function_ps", 150000), 0);
+	text = summary_of(&p, 100);
+	CHECK_CONTAINS(text, "g_20  (20,000,000 calls, 123 ns each, or up to ");
+	free(text);
+	text = summary_of(&p, 70);
+	CHECK_CONTAINS(text, "g_20  (20,000,000 calls, 123 ns each)");
+	free(text);
+	dw_profile_release(&p);
+}
+
 /* A module that has probes, if only in one function, is not one to ask for. */
 TEST(summary_names_the_heaviest_module_without_probes)
 {

@@ -4,8 +4,10 @@
 #include "scratch.h"
 
 #include "agent/managed/scope.h"
+#include "analysis/just-my-code.h"
 #include "record/call-methods.h"
 
+#include "maker.h"
 #include "region-writer.h"
 
 static bool wants(const char *mode, const char *path)
@@ -40,6 +42,28 @@ TEST(the_applications_own_assemblies_are_in_scope)
 		     "/usr/share/dotnet/shared/Microsoft.NETCore.App/10.0.1/WindowsBase.dll"));
 	CHECK(!wants(mode, "made.dll")); /* it has no file */
 	CHECK(!wants(mode, ""));
+}
+
+/* What has probes is what reports call the user's code. */
+TEST(the_systems_assemblies_are_those_that_reports_fold)
+{
+	static const char *const names[] = {
+		"System.Text.Json.dll", "System.dll",	  "Microsoft.A.dll",	 "mscorlib.dll",
+		"netstandard.dll",	"app.dll",	  "Newtonsoft.Json.dll", "SystemOf.dll",
+		"Microsofts.dll",	"FSharp.Core.dll"};
+	struct dw_profile p = {0};
+	int systems = 0;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		bool is_system = dw_is_system_module(&p, mk_module(&p, names[i]));
+		char path[64];
+
+		snprintf(path, sizeof path, "/app/%s", names[i]);
+		CHECK_INT(wants("time managed=1", path), !is_system);
+		systems += is_system;
+	}
+	CHECK_INT(systems, 5);
+	dw_profile_release(&p);
 }
 
 TEST(named_assemblies_are_in_scope_too)

@@ -252,6 +252,13 @@ void dw_calls_begin(void)
 	dw_agent_region()->start = moment();
 }
 
+struct dw_thread *dw_event_thread(uint64_t sp, uint64_t record)
+{
+	struct dw_thread *t = dw_thread_self(record);
+
+	return t && !dw_system_call_is_other(t, sp) ? t : NULL;
+}
+
 uint32_t dw_calls_take_keys(uint32_t n)
 {
 	static uint32_t taken;

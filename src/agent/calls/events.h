@@ -10,6 +10,7 @@
 #pragma once
 
 #include "agent/calls/threads.h"
+#include "agent/core/slow.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,6 +41,20 @@ void dw_event_begin(struct dw_event *e, uint64_t read);
 
 /* End it: the next interval begins. */
 void dw_event_end(struct dw_event *e);
+
+/* The calling thread, which begins if it is new, for an event at @sp whose record is @record. NULL:
+ * it counts for none. */
+struct dw_thread *dw_event_thread(uint64_t sp, uint64_t record);
+
+/* Run @run with @event in a slow path on the thread's own stack, which it has got meanwhile if it
+ * @is_new. */
+static inline void dw_event_run(bool is_new, void (*run)(void *event), void *event)
+{
+	if (is_new)
+		dw_own_stack_call(run, event);
+	else
+		run(event);
+}
 
 /* Let the stack be that of @e, if it is this thread's: what follows of another task that uses its
  * memory is dropped before anything is charged. */

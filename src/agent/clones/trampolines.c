@@ -285,8 +285,7 @@ static struct dw_thread *find_thread(struct event *e)
 		return t && t->line->state == DWELL_THREAD_IN_CALL ? t : NULL;
 	}
 	e->area = dw_area_at((uint64_t)e->area);
-	t = is_alive(e->area) ? dw_thread_self(e->sp) : NULL;
-	return t && !dw_system_call_is_other(t, e->sp) ? t : NULL;
+	return is_alive(e->area) ? dw_event_thread(e->sp, e->sp) : NULL;
 }
 
 /* Say how late what stands before the probe was done, of the activation on top, if the event begins
@@ -399,10 +398,8 @@ static void handle(void *ctx)
 	}
 	is_first = !dw_thread_known();
 	e->t = find_thread(e);
-	if (e->t && is_first) /* it has a stack of its own now */
-		dw_own_stack_call(run, e);
-	else if (e->t)
-		run(e);
+	if (e->t)
+		dw_event_run(is_first, run, e);
 	else if (e->trampoline == DWELL_TRAMPOLINE_CALL_BEGIN &&
 		 dw_system_call_blinds(e->what, saved(e, SAVED_RDI), saved(e, SAVED_RSI)))
 		go_blind(e);

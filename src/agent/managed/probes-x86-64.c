@@ -84,12 +84,9 @@ static void run(void *ctx)
 /* The thread that @e is an event of; NULL = it counts for none. */
 static struct dw_thread *find_thread(const struct event *e)
 {
-	struct dw_thread *t;
-
 	if (!dw_agent_has_own_region())
 		dw_agent_after_fork();
-	t = dw_agent_is_on() ? dw_thread_self(e->record) : NULL;
-	return t && !dw_system_call_is_other(t, e->sp) ? t : NULL;
+	return dw_agent_is_on() ? dw_event_thread(e->sp, e->record) : NULL;
 }
 
 static void handle(void *ctx)
@@ -103,10 +100,8 @@ static void handle(void *ctx)
 	}
 	is_first = !dw_thread_known();
 	e->t = find_thread(e);
-	if (e->t && is_first) /* it has a stack of its own now */
-		dw_own_stack_call(run, e);
-	else if (e->t)
-		run(e);
+	if (e->t)
+		dw_event_run(is_first, run, e);
 }
 
 /* Inside a slow path that has begun. */

@@ -7,7 +7,8 @@
 
 static const char *wanted; /* globs, commas between them, up to a blank; NULL = none */
 
-/* What analysis/just-my-code.c calls the system's, of assemblies. */
+/* What analysis/just-my-code.c calls the system's, of assemblies: a test holds both to each other.
+ */
 static const char *const framework[] = {"System.*", "Microsoft.*", "mscorlib*", "netstandard*"};
 
 /* A folder of shared frameworks has this in its path. */
