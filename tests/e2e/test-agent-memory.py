@@ -119,7 +119,7 @@ def test_memory_can_be_locked(context):
 
 
 # Sequences of tests/targets/address-space.c; DWELL_LONG=1 takes a thousand.
-SEQUENCES, A_RUN = (1000, 20) if os.environ.get("DWELL_LONG") else (5, 5)
+SEQUENCES, A_RUN = (1000, 20) if os.environ.get("DWELL_LONG") else (3, 3)
 DORMANT = {"dormant": ("memory",)}  # .NET's agent, preloaded into a program that has no .NET
 
 
