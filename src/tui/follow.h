@@ -8,8 +8,8 @@
 #pragma once
 
 #include "model/profile.h"
-#include "tui/compute.h"
-#include "tui/selection.h"
+#include "analysis/compute.h"
+#include "analysis/selection.h"
 #include "tui/worker.h"
 
 #include <stdbool.h>

@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "format/format.h"
 #include "format/units.h"
-#include "tui/compute.h"
+#include "analysis/compute.h"
 #include "view/unfold.h"
 #include "view/view.h"
 

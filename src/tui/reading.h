@@ -11,8 +11,8 @@
 #include "model/profile.h"
 #include "tui/follow.h"
 #include "tui/place.h"
-#include "tui/selection.h"
-#include "tui/timeline.h"
+#include "analysis/selection.h"
+#include "analysis/timeline.h"
 #include "tui/worker.h"
 #include "view/source-text.h"
 

@@ -1,7 +1,7 @@
 /* How much was measured when: samples, waits that are longer than columns, and slices. */
 #include "check.h"
 #include "model/amounts.h"
-#include "tui/timeline.h"
+#include "analysis/timeline.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * objects are as long as they are; both become a rising line, from which a column of any width
  * reads what it has.
  */
-#include "tui/timeline.h"
+#include "analysis/timeline.h"
 
 #include "base/cleanup.h"
 #include "model/amounts.h"

@@ -8,7 +8,7 @@
 #include "analysis/just-my-code.h"
 #include "analysis/totals.h"
 #include "base/error.h"
-#include "tui/selection.h"
+#include "analysis/selection.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,6 +33,9 @@ struct dw_totals_wanted {
 	bool hot_path;
 	bool folds;	 /* the system's code, */
 	uint32_t opened; /* but for this function, 0 = none */
+	enum dw_by by;	 /* these three as in struct dw_filter */
+	bool splits_lines;
+	bool delimited_intervals;
 };
 
 /* Totals that were computed. */

@@ -1,5 +1,5 @@
 /* Totals that are kept, and jobs; see compute.h. */
-#include "tui/compute.h"
+#include "analysis/compute.h"
 
 #include "analysis/disassembly.h"
 #include "base/clock.h"
@@ -35,6 +35,8 @@ struct dw_totals_kept *dw_totals_store_find(const struct dw_totals_store *t,
 
 		if ((*at)->selection == s && !(wanted->parts & ~are->parts) &&
 		    are->folds == wanted->folds && are->opened == wanted->opened &&
+		    are->by == wanted->by && are->splits_lines == wanted->splits_lines &&
+		    are->delimited_intervals == wanted->delimited_intervals &&
 		    (!focused || (are->root == wanted->root && are->hot_path == wanted->hot_path)))
 			return *at;
 	}
@@ -139,6 +141,9 @@ static void compute(struct dw_job *job)
 
 	filter.focus = (struct dw_focus){
 		.root = kept->are.root, .hot_path = kept->are.hot_path, .work = true};
+	filter.by = kept->are.by;
+	filter.splits_lines = kept->are.splits_lines;
+	filter.delimited_intervals = kept->are.delimited_intervals;
 	if (job->tells)
 		job->rc = dw_disassembly_tell(job->profile);
 	if (!job->rc && job->folds)

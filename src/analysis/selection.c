@@ -1,5 +1,5 @@
 /* Parts of a session; see selection.h. */
-#include "tui/selection.h"
+#include "analysis/selection.h"
 
 #include <errno.h>
 #include <stdlib.h>
