@@ -20,7 +20,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <strings.h>
 
 enum { TRIM_DEFAULT = -1 };
 
@@ -145,24 +144,6 @@ static int unknown_column(const struct report *r, const char *name, size_t n, st
 	return dw_candidates_unknown(&candidates, "column", err);
 }
 
-/* The column that @n bytes at @name mean, also by headings that tables print instead of titles:
- * the event that was sampled, and waits of calls. */
-static enum dw_column find_column(const struct report *r, const struct dw_profile *p,
-				  const char *name, size_t n)
-{
-	const char *event = dw_facts_get_text(&p->facts, "event");
-	enum dw_column found = dw_column_find(r->all, name, n);
-
-	if (found)
-		return found;
-	if (event && strlen(event) == n && !memcmp(event, name, n))
-		return dw_column_find(r->all, "exclusive_samples", strlen("exclusive_samples"));
-	if (n == strlen("blocked") && !strncasecmp(name, "blocked", n))
-		return dw_column_find(r->all, "exclusive_blocked_time",
-				      strlen("exclusive_blocked_time"));
-	return DWELL_COLUMN_END;
-}
-
 /* The view and its argument from the operands behind the file. */
 static int read_view(struct report *r, char **operands, struct dw_error *err)
 {
@@ -197,16 +178,13 @@ static int read_columns(struct report *r, const struct dw_profile *p, struct dw_
 	for (; !own && list && n + 1 < DWELL_COLUMNS_N; list = strchr(list, ',')) {
 		size_t len = strcspn(list += *list == ',', ",");
 
-		r->columns[n] = find_column(r, p, list, len);
+		r->columns[n] = dw_view_find_column(p, r->all, list, len);
 		if (!r->columns[n++])
 			return unknown_column(r, list, len, err);
 	}
 	r->columns[n] = DWELL_COLUMN_END;
-	if (!list && !r->format->human_readable) {
-		/* They follow from the samples, by frequency_hz. */
-		dw_columns_drop(r->columns, DWELL_COLUMN_CPU_INCLUSIVE);
-		dw_columns_drop(r->columns, DWELL_COLUMN_CPU_EXCLUSIVE);
-	}
+	if (!list && !r->format->human_readable)
+		dw_columns_drop_derived(r->columns);
 	return 0;
 }
 
@@ -218,7 +196,7 @@ static int read_sort(struct report *r, const struct dw_profile *p, struct dw_err
 		return 0;
 	r->request.reverse = *sort == '-';
 	sort += *sort == '-';
-	r->request.sort = find_column(r, p, sort, strlen(sort));
+	r->request.sort = dw_view_find_column(p, r->all, sort, strlen(sort));
 	return r->request.sort ? 0 : unknown_column(r, sort, strlen(sort), err);
 }
 
@@ -439,20 +417,6 @@ static bool folds_by_default(const struct report *r, const struct dw_profile *p)
 	       !o->root && !o->filter.modules.n;
 }
 
-/* Whether a column says which statement of its line a row is. Else lines are rows. */
-static bool shows_statements(const struct report *r)
-{
-	static const enum dw_column statement[] = {
-		DWELL_COLUMN_LINE_END, DWELL_COLUMN_CHARACTER_BEGIN, DWELL_COLUMN_CHARACTER_END,
-		DWELL_COLUMN_LINE_NAME};
-
-	for (const enum dw_column *c = r->columns; *c; c++)
-		for (size_t i = 0; i < sizeof statement / sizeof *statement; i++)
-			if (*c == statement[i])
-				return true;
-	return false;
-}
-
 /* As dw_match_function(), with what may be the reason where there is none. */
 static int find_function(const struct dw_profile *p, const char *text, uint32_t *ret,
 			 struct dw_error *err)
@@ -500,7 +464,7 @@ static int resolve_and_show(struct report *r, struct dw_profile *p, struct dw_er
 		rc = dw_my_code_apply(&o->my_code, folds_by_default(r, p), r->request.function, p,
 				      &r->request.folded, err);
 	filter.filter.by = r->by;
-	filter.filter.splits_lines = shows_statements(r);
+	filter.filter.splits_lines = dw_columns_show_statements(r->columns);
 	filter.filter.delimited_intervals = o->intervals && !strcmp(o->intervals, "probe");
 	set_focus(r, &filter.filter.focus);
 	if (!rc)

@@ -332,20 +332,11 @@ static int unknown_wait(const char *word, size_t n, struct dw_error *err)
 int dw_option_waits(const char *value, void *into, struct dw_error *err)
 {
 	struct dw_waits_choice *c = into;
-	dw_wait_kinds set = 0;
+	dw_wait_kinds set;
+	const char *unknown = dw_wait_kinds_read(value, &set);
 
-	for (const char *word = value; *word; word += *word == ',') {
-		size_t n = strcspn(word, ",");
-		enum dw_wait_kind kind = dw_wait_kind_find(word, n);
-
-		if (n == strlen("all") && !memcmp(word, "all", n))
-			set |= DWELL_WAITS_ALL;
-		else if (kind < DWELL_WAIT_KINDS)
-			set |= 1u << kind;
-		else
-			return unknown_wait(word, n, err);
-		word += n;
-	}
+	if (unknown)
+		return unknown_wait(unknown, strcspn(unknown, ","), err);
 	c->is_given = true;
 	c->left_out = DWELL_WAITS_ALL & ~set;
 	return 0;

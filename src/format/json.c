@@ -39,12 +39,9 @@ void dw_format_json_string(struct dw_out *out, const char *s)
 	dw_out_puts(out, "\"");
 }
 
-static void put_cell(struct dw_format_records *r, struct dw_out *out, size_t at,
-		     const struct dw_cell *cell)
+void dw_format_json_cell(struct dw_format_records *r, struct dw_out *out,
+			 const struct dw_cell *cell)
 {
-	size_t comma = at ? 0 : strlen(", ");
-
-	dw_out_write(out, r->head[at].text + comma, r->head[at].bytes - comma);
 	if (cell->kind == DWELL_CELL_EMPTY)
 		return dw_out_puts(out, "null");
 	if (cell->kind != DWELL_CELL_ADDRESS)
@@ -52,6 +49,15 @@ static void put_cell(struct dw_format_records *r, struct dw_out *out, size_t at,
 	dw_out_puts(out, "\"");
 	dw_format_address(out, cell->number);
 	dw_out_puts(out, "\"");
+}
+
+void dw_format_json_member(struct dw_format_records *r, struct dw_out *out, size_t at,
+			   const struct dw_cell *cell)
+{
+	size_t comma = at ? 0 : strlen(", ");
+
+	dw_out_write(out, r->head[at].text + comma, r->head[at].bytes - comma);
+	dw_format_json_cell(r, out, cell);
 }
 
 static void put_fact(const struct dw_format_fact *fact, struct dw_out *out)
@@ -71,7 +77,7 @@ static void write_json(const struct dw_format_job *job, struct dw_out *out)
 	struct dw_format_records r;
 	size_t n = dw_format_rows(job);
 
-	out->failed = dw_format_records_init(&r, job, put_cell, ", \"", "\": ");
+	out->failed = dw_format_records_init(&r, job, dw_format_json_member, ", \"", "\": ");
 	dw_out_puts(out, "{\n  \"session\": {");
 	dw_format_facts(job, put_fact, out);
 	dw_out_printf(out, "\n    \"view\": \"%s\"\n  },\n  \"rows\": [", job->view->ops->name);

@@ -48,5 +48,12 @@ void dw_format_record(struct dw_format_records *r, struct dw_out *out, size_t i)
 void dw_format_cell(struct dw_format_records *r, struct dw_out *out, const struct dw_cell *c,
 		    void (*put_text)(struct dw_out *out, const char *text));
 
+/* Write @cell as a value of JSON. */
+void dw_format_json_cell(struct dw_format_records *r, struct dw_out *out,
+			 const struct dw_cell *cell);
+
+/* Write @cell as a member of an object, of rows with heads between ", \"" and "\": ". */
+dw_format_put_fn dw_format_json_member;
+
 /* Free everything. */
 void dw_format_records_release(struct dw_format_records *r);

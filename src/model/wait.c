@@ -41,6 +41,26 @@ enum dw_wait_kind dw_wait_kind_find(const char *name, size_t n)
 	return kind;
 }
 
+const char *dw_wait_kinds_read(const char *list, dw_wait_kinds *ret)
+{
+	dw_wait_kinds set = 0;
+
+	for (const char *word = list; *word; word += *word == ',') {
+		size_t n = strcspn(word, ",");
+		enum dw_wait_kind kind = dw_wait_kind_find(word, n);
+
+		if (n == strlen("all") && !memcmp(word, "all", n))
+			set |= DWELL_WAITS_ALL;
+		else if (kind < DWELL_WAIT_KINDS)
+			set |= 1u << kind;
+		else
+			return word;
+		word += n;
+	}
+	*ret = set;
+	return NULL;
+}
+
 struct name {
 	const char *text;
 	enum dw_wait_kind kind;

@@ -47,6 +47,9 @@ const char *dw_wait_kind_name(enum dw_wait_kind kind);
 /* The kind that the @n bytes at @name mean, DWELL_WAIT_KINDS = none. */
 enum dw_wait_kind dw_wait_kind_find(const char *name, size_t n);
 
+/* The kinds that @list names, commas between, or "all". NULL, or the first word that is none. */
+const char *dw_wait_kinds_read(const char *list, dw_wait_kinds *ret);
+
 /* What a thread waits for that waits in the function @name, which is demangled. @in_c_library: it
  * is one of the C library's, whose names are not the user's. False: the name tells nothing. */
 bool dw_wait_kind_of_function(const char *name, bool in_c_library, enum dw_wait_kind *ret);

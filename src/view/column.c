@@ -179,3 +179,22 @@ void dw_columns_drop(enum dw_column *list, enum dw_column column)
 			*to++ = *list;
 	*to = DWELL_COLUMN_END;
 }
+
+bool dw_columns_show_statements(const enum dw_column *list)
+{
+	static const enum dw_column statement[] = {
+		DWELL_COLUMN_LINE_END, DWELL_COLUMN_CHARACTER_BEGIN, DWELL_COLUMN_CHARACTER_END,
+		DWELL_COLUMN_LINE_NAME};
+
+	for (const enum dw_column *c = list; *c; c++)
+		for (size_t i = 0; i < sizeof statement / sizeof *statement; i++)
+			if (*c == statement[i])
+				return true;
+	return false;
+}
+
+void dw_columns_drop_derived(enum dw_column *list)
+{
+	dw_columns_drop(list, DWELL_COLUMN_CPU_INCLUSIVE);
+	dw_columns_drop(list, DWELL_COLUMN_CPU_EXCLUSIVE);
+}

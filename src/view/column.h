@@ -343,5 +343,12 @@ void dw_columns_expand(const enum dw_column *from, dw_measures set, enum dw_by b
 /* Take @column out of @list (ended by DWELL_COLUMN_END). */
 void dw_columns_drop(enum dw_column *list, enum dw_column column);
 
+/* Whether a column of @list says which statement of its line a row is. Else lines are rows. */
+bool dw_columns_show_statements(const enum dw_column *list);
+
+/* Take out of @list what files for machines have no need of: it follows from the samples, by
+ * frequency_hz. */
+void dw_columns_drop_derived(enum dw_column *list);
+
 /* The column by which rows come first, of the measure @lead. */
 enum dw_column dw_columns_lead(enum dw_measure lead, bool exclusive);

@@ -90,8 +90,7 @@ static uint64_t numeric_key(const struct dw_cell *cell)
 	return bits + 1;
 }
 
-/* Whether a column holds amounts: what adds up, shares of it, and means. */
-static bool is_amount(enum dw_column column)
+bool dw_column_is_amount(enum dw_column column)
 {
 	enum dw_cell_kind kind = dw_column_info(column)->kind;
 
@@ -103,7 +102,7 @@ static bool is_amount(enum dw_column column)
 /* Amounts fall by nature, ids, lines, addresses and times rise. */
 static bool is_falling(const struct dw_view *v, enum dw_column column)
 {
-	return is_amount(column) != v->request.reverse;
+	return dw_column_is_amount(column) != v->request.reverse;
 }
 
 /* Whether @column shows the inclusive one of a row's values, of calls or allocations. */

@@ -111,6 +111,8 @@ static void read_file(const struct dw_source_text *s, uint32_t name, struct dw_s
 			memcpy(f->text, packed->text, f->bytes);
 		return;
 	}
+	if (s->only_packed)
+		return;
 	fd = open_source(s, dw_strings_get(&s->profile->strings, name), &bytes);
 	if (fd < 0)
 		return;

@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "model/profile.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,7 @@ struct dw_source_text {
 	DW_VEC(struct dw_source_file) files; /* 0 unused */
 	struct dw_map by_name;		     /* string id -> index */
 	size_t bytes;			     /* of all texts */
+	bool only_packed;		     /* open no file: who asks is not the user */
 	uint32_t missing;		     /* string id of a file that was not found, 0 = none */
 	size_t missing_n;
 };

@@ -143,25 +143,37 @@ uint64_t dw_unfold_weight(const struct dw_unfold *u, uint32_t item)
 	return dw_measured_get(&row.measured, dw_totals_work(u->view->request.totals), false);
 }
 
+const uint32_t *dw_unfold_children(struct dw_unfold *u, uint32_t item, size_t *n)
+{
+	return sorted_family(u, item == UINT32_MAX ? u->n : item, n);
+}
+
+uint32_t dw_unfold_heaviest(const struct dw_unfold *u, uint32_t item)
+{
+	uint32_t heaviest = UINT32_MAX;
+	uint64_t most = 0;
+	size_t n;
+	const uint32_t *family = family_of(u, item == UINT32_MAX ? u->n : item, &n);
+
+	for (size_t k = 0; k < n; k++) {
+		uint64_t weight = dw_unfold_weight(u, family[k]);
+
+		if (weight > most) {
+			most = weight;
+			heaviest = family[k];
+		}
+	}
+	return item != UINT32_MAX && most * 2 < dw_unfold_weight(u, item) ? UINT32_MAX : heaviest;
+}
+
 int dw_unfold_hot_path(struct dw_unfold *u, size_t i, size_t *ret)
 {
 	int rc = 0;
 
 	for (*ret = i; !rc; *ret = i) {
-		uint32_t item = u->view->items[i], heaviest = 0;
-		uint64_t most = 0;
-		size_t n;
-		const uint32_t *family = family_of(u, item, &n);
+		uint32_t heaviest = dw_unfold_heaviest(u, u->view->items[i]);
 
-		for (size_t k = 0; k < n; k++) {
-			uint64_t weight = dw_unfold_weight(u, family[k]);
-
-			if (weight > most) {
-				most = weight;
-				heaviest = family[k];
-			}
-		}
-		if (!most || most * 2 < dw_unfold_weight(u, item))
+		if (heaviest == UINT32_MAX)
 			return 0;
 		rc = dw_unfold_open(u, i);
 		i = rc ? i : row_of(u, heaviest, i + 1);

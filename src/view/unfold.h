@@ -49,6 +49,13 @@ int dw_unfold_hot_path(struct dw_unfold *u, size_t i, size_t *ret);
 /* Open all above @item. *@ret is its row. 0 or -ENOMEM. */
 int dw_unfold_reveal(struct dw_unfold *u, uint32_t item, size_t *ret);
 
+/* The children of @item (UINT32_MAX = the roots) in their order, *@n of them. Borrowed, NULL = no
+ * memory. */
+const uint32_t *dw_unfold_children(struct dw_unfold *u, uint32_t item, size_t *n);
+
+/* The child of @item (UINT32_MAX = a root) by which a hot path goes on, UINT32_MAX = it ends. */
+uint32_t dw_unfold_heaviest(const struct dw_unfold *u, uint32_t item);
+
 /* By how much @item is before others in a hot path. */
 uint64_t dw_unfold_weight(const struct dw_unfold *u, uint32_t item);
 

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* Rows come in an order that no cache likes: how many rows early their values are asked for. */
 enum {
@@ -70,6 +71,22 @@ void dw_view_columns(const struct dw_view_ops *ops, const struct dw_profile *p, 
 		dw_columns_drop(ret, DWELL_COLUMN_CPU_INCLUSIVE);
 		dw_columns_drop(ret, DWELL_COLUMN_CPU_EXCLUSIVE);
 	}
+}
+
+enum dw_column dw_view_find_column(const struct dw_profile *p, const enum dw_column *list,
+				   const char *name, size_t n)
+{
+	const char *event = dw_facts_get_text(&p->facts, "event");
+	enum dw_column found = dw_column_find(list, name, n);
+
+	if (found)
+		return found;
+	if (event && strlen(event) == n && !memcmp(event, name, n))
+		return dw_column_find(list, "exclusive_samples", strlen("exclusive_samples"));
+	if (n == strlen("blocked") && !strncasecmp(name, "blocked", n))
+		return dw_column_find(list, "exclusive_blocked_time",
+				      strlen("exclusive_blocked_time"));
+	return DWELL_COLUMN_END;
 }
 
 enum dw_column dw_view_sort(const struct dw_view_ops *ops, const struct dw_profile *p)

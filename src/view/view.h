@@ -215,6 +215,12 @@ unsigned dw_view_parts(const struct dw_view_ops *ops, const struct dw_profile *p
 void dw_view_columns(const struct dw_view_ops *ops, const struct dw_profile *p, enum dw_by by,
 		     bool defaults, enum dw_column *ret);
 
+/* The column among @list whose title or key @n bytes at @name are, or what tables of @p print in
+ * its place: the event that was sampled, and waits of calls. DWELL_COLUMN_END when there is none.
+ */
+enum dw_column dw_view_find_column(const struct dw_profile *p, const enum dw_column *list,
+				   const char *name, size_t n);
+
 /* The column by which the view orders rows of @p. @waited: threads waited. */
 enum dw_column dw_view_sort(const struct dw_view_ops *ops, const struct dw_profile *p);
 
@@ -245,6 +251,10 @@ void dw_view_cell(const struct dw_view *v, const struct dw_row *row, enum dw_col
 
 /* Whether @column shows nothing but a row's values, dw_row.values. */
 bool dw_column_is_value(enum dw_column column);
+
+/* Whether @column holds amounts: what adds up, shares of it, and means. These fall by nature, all
+ * else rises. */
+bool dw_column_is_amount(enum dw_column column);
 
 /* All that the cells of DWELL_COLUMNS_PROCESS and DWELL_COLUMNS_CODE depend on. */
 struct dw_row_place {
