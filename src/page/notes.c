@@ -1,0 +1,116 @@
+/* The summary in words: notes as the view has them, each with the text that people read. */
+#include "page/page-internal.h"
+
+#include "base/cleanup.h"
+#include "format/text.h"
+#include "view/notes.h"
+
+#include <errno.h>
+
+static const char *const kinds[] = {
+	[DWELL_NOTE_TITLE] = "title",	  [DWELL_NOTE_HEADING] = "heading",
+	[DWELL_NOTE_SAYS] = "says",	  [DWELL_NOTE_MORE] = "more",
+	[DWELL_NOTE_APART] = "apart",	  [DWELL_NOTE_SHARE] = "share",
+	[DWELL_NOTE_PATH] = "path",	  [DWELL_NOTE_RANKED] = "ranked",
+	[DWELL_NOTE_SLOWEST] = "slowest", [DWELL_NOTE_NEXT] = "next",
+};
+
+static bool has_row(const struct dw_note *note)
+{
+	return note->kind == DWELL_NOTE_PATH || note->kind == DWELL_NOTE_RANKED ||
+	       note->kind == DWELL_NOTE_SLOWEST;
+}
+
+static void put_text(const struct dw_view *v, const struct dw_row *row, const char *key,
+		     enum dw_column column, struct dw_out *out)
+{
+	dw_auto(dw_buf) scratch = DW_BUF_INIT;
+	struct dw_cell cell;
+
+	dw_view_cell(v, row, column, &scratch, &cell);
+	if (cell.kind != DWELL_CELL_TEXT)
+		return;
+	dw_out_printf(out, "%s\"%s\": ", out->buf.data[out->buf.len - 1] == '{' ? "" : ", ", key);
+	dw_format_json_string(out, cell.text);
+}
+
+static void put_subject(const struct dw_view *v, const struct dw_note *note, struct dw_out *out)
+{
+	dw_auto(dw_buf) scratch = DW_BUF_INIT;
+	struct dw_row row;
+
+	dw_view_row(v, note->row, &scratch, &row);
+	dw_out_puts(out, ", \"subject\": {");
+	put_text(v, &row, row.name == DWELL_NAME_FUNCTION ? "function" : "name", DWELL_COLUMN_NAME,
+		 out);
+	put_text(v, &row, "module", DWELL_COLUMN_MODULE_NAME, out);
+	dw_out_printf(out, "%s\"id\": %u}", out->buf.data[out->buf.len - 1] == '{' ? "" : ", ",
+		      dw_page_function_id(v, &row));
+	if (note->kind == DWELL_NOTE_PATH)
+		dw_out_printf(out, ", \"level\": %llu, \"leaves_out\": %s",
+			      (unsigned long long)note->n[0], note->n[1] ? "true" : "false");
+	if (note->kind == DWELL_NOTE_SLOWEST)
+		dw_out_printf(out, ", \"time_ns\": %llu", (unsigned long long)note->n[0]);
+}
+
+static void put_note(const struct dw_view *v, const struct dw_note *note, const char *text,
+		     struct dw_out *out)
+{
+	unsigned shares = note->kind == DWELL_NOTE_SHARE && !note->shares ? 1 : note->shares;
+
+	dw_out_printf(out, "{\"kind\": \"%s\", \"severity\": \"%s\", \"text\": ", kinds[note->kind],
+		      note->is_detail ? "detail" : "note");
+	dw_format_json_string(out, note->kind == DWELL_NOTE_TITLE && note->name[0] ? note->name[0]
+										   : text);
+	if (note->kind == DWELL_NOTE_RANKED || note->kind == DWELL_NOTE_PATH)
+		shares = shares ? shares : 1;
+	if (shares) {
+		dw_out_puts(out, ", \"shares\": [");
+		for (unsigned i = 0; i < shares && i < 3; i++)
+			dw_out_printf(out, "%s%.6g", i ? ", " : "", note->share[i]);
+		dw_out_puts(out, "]");
+	}
+	if (has_row(note))
+		put_subject(v, note, out);
+	dw_out_puts(out, "}");
+}
+
+/* Whether it makes sense in a page. */
+static bool is_told(const struct dw_note *note)
+{
+	return note->says != DWELL_SAYS_OR_DETAILS && note->says != DWELL_SAYS_NO_DETAILS &&
+	       note->kind != DWELL_NOTE_NEXT;
+}
+
+int dw_page_op_summary(struct dw_page *page, const struct dw_page_request *r, struct dw_out *out,
+		       struct dw_error *err)
+{
+	struct dw_format_job job = {.path = page->source.name, .details = true};
+	struct dw_notes notes;
+	struct dw_page_view *v;
+	struct dw_out text;
+	size_t n = 0;
+	int rc = dw_page_view(page, r, &dw_view_summary, false, &v, err);
+
+	if (rc)
+		return rc;
+	job.view = &v->view;
+	rc = dw_notes_make(&v->view, &notes);
+	dw_out_init_buffer(&text);
+	dw_out_puts(out, "\"notes\": [");
+	for (size_t i = 0, next; i < notes.rows.n && !rc; i = next) {
+		dw_buf_clear(&text.buf);
+		for (next = i; next == i ||
+			       (next < notes.rows.n && notes.rows.v[next].kind == DWELL_NOTE_MORE);
+		     next++)
+			dw_format_note(&job, &notes.rows.v[next], dw_text_put, &text);
+		if (!is_told(&notes.rows.v[i]))
+			continue;
+		dw_out_puts(out, n++ ? ", " : "");
+		put_note(&v->view, &notes.rows.v[i], dw_buf_str(&text.buf), out);
+	}
+	dw_out_puts(out, "]");
+	dw_out_close(&text);
+	dw_notes_release(&notes);
+	return rc ? dw_error_set(err, rc, "out of memory") : 0;
+}

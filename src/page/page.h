@@ -1,0 +1,39 @@
+/*
+ * The engine behind a page: a session that answers requests, one text of JSON by another.
+ *
+ * It is the same in a program, behind a server, and in a browser as WebAssembly. Numbers are those
+ * of reports, as they come from the same views. What was computed is kept for the next request:
+ * totals of the last few filters, and the views opened last. One thread; a request that fails
+ * leaves all as it was.
+ */
+#pragma once
+
+#include "analysis/compute.h"
+#include "base/error.h"
+#include "base/out.h"
+#include "model/profile.h"
+
+#include <stdint.h>
+
+struct dw_page;
+
+/* Where the session comes from. */
+struct dw_page_source {
+	const char *name; /* what people call the session, borrowed */
+	dw_load_fn *load; /* whole, or for a range of calls or objects */
+	void *ctx;
+};
+
+/* Load the session of @source. 0 or why not. *@ret is the caller's. */
+int dw_page_open(const struct dw_page_source *source, struct dw_page **ret, struct dw_error *err);
+
+/* Answer the request of @n bytes at @text: write one line of JSON to @out, also where it makes no
+ * sense ({"error": why}). */
+void dw_page_answer(struct dw_page *page, const char *text, size_t n, struct dw_out *out);
+
+/* What of a session was loaded, of all of it or of a range, is completed as reports do it. 0 or
+ * -ENOMEM. */
+int dw_page_complete(struct dw_profile *p, bool is_whole);
+
+/* Free it. NULL does nothing. */
+void dw_page_free(struct dw_page *page);

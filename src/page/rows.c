@@ -1,0 +1,230 @@
+/* Windows of rows: sorted, searched, and only those that somebody looks at written. */
+#include "page/page-internal.h"
+
+#include "base/cleanup.h"
+#include "format/records.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS_MAX = 100000 }; /* of a window */
+
+static void put_fact(const struct dw_format_fact *fact, struct dw_out *out)
+{
+	dw_out_puts(out, out->buf.data[out->buf.len - 1] == '{' ? "" : ", ");
+	dw_format_json_string(out, fact->key);
+	dw_out_puts(out, ": ");
+	if (fact->text)
+		dw_format_json_string(out, fact->text);
+	else
+		dw_out_printf(out, "%" PRId64, fact->integer);
+}
+
+void dw_page_put_session(const struct dw_view *v, struct dw_out *out)
+{
+	const struct dw_format_job job = {.view = v};
+
+	dw_out_puts(out, "{");
+	dw_format_facts(&job, put_fact, out);
+	dw_out_puts(out, "}");
+}
+
+static void put_cell(struct dw_format_records *r, struct dw_out *out, size_t at,
+		     const struct dw_cell *cell)
+{
+	dw_page_comma(out, at);
+	dw_format_json_cell(r, out, cell);
+}
+
+int dw_page_put_rows(const struct dw_view *v, const enum dw_column *columns, const uint32_t *rows,
+		     size_t first, size_t n, struct dw_out *out)
+{
+	const struct dw_format_job job = {.view = v, .columns = columns};
+	struct dw_format_records r;
+	int rc = dw_format_records_init(&r, &job, put_cell, "", "");
+
+	dw_out_puts(out, "[");
+	for (size_t i = 0; i < n && !rc; i++) {
+		dw_page_comma(out, i);
+		dw_out_puts(out, "[");
+		dw_format_record(&r, out, rows ? rows[i] : first + i);
+		dw_out_puts(out, "]");
+	}
+	dw_out_puts(out, "]");
+	dw_format_records_release(&r);
+	return rc ? rc : out->failed;
+}
+
+int dw_page_put_objects(const struct dw_view *v, const enum dw_column *columns, size_t first,
+			size_t end, struct dw_out *out)
+{
+	const struct dw_format_job job = {.view = v, .columns = columns};
+	struct dw_format_records r;
+	int rc = dw_format_records_init(&r, &job, dw_format_json_member, ", \"", "\": ");
+
+	dw_out_puts(out, "[");
+	for (size_t i = first; i < end && !rc; i++) {
+		dw_page_comma(out, i - first);
+		dw_out_puts(out, "{");
+		dw_format_record(&r, out, i);
+		dw_out_puts(out, "}");
+	}
+	dw_out_puts(out, "]");
+	dw_format_records_release(&r);
+	return rc ? rc : out->failed;
+}
+
+int dw_page_op_report(struct dw_page *page, const struct dw_page_request *r, struct dw_out *out,
+		      struct dw_error *err)
+{
+	enum dw_column columns[DWELL_COLUMNS_N];
+	const struct dw_view_ops *ops;
+	struct dw_page_view *v;
+	int rc = dw_page_find_view(page, r, &ops, err);
+
+	rc = rc ? rc : dw_page_columns(page, r, ops, columns, err);
+	rc = rc ? rc : dw_page_view(page, r, ops, false, &v, err);
+	if (rc)
+		return rc;
+	dw_out_puts(out, "\"session\": ");
+	dw_page_put_session(&v->view, out);
+	dw_out_puts(out, ", \"rows\": ");
+	rc = dw_page_put_objects(&v->view, columns, 0, v->view.n, out);
+	return rc ? dw_error_set(err, rc, "out of memory") : 0;
+}
+
+static bool fits(const char *text, const char *word, bool same_case)
+{
+	return text && (same_case ? strstr(text, word) : strcasestr(text, word));
+}
+
+/* Whether capital letters tell small ones apart, as in less. */
+static bool has_capitals(const char *word)
+{
+	for (; *word; word++)
+		if (isupper((unsigned char)*word))
+			return true;
+	return false;
+}
+
+/* Note the rows of @v in which a text has @word. */
+static int search(struct dw_page_view *v, const enum dw_column *columns, const char *word)
+{
+	enum dw_column texts[DWELL_COLUMNS_N];
+	dw_auto(dw_buf) scratch = DW_BUF_INIT;
+	dw_auto(dw_buf) cell_scratch = DW_BUF_INIT;
+	bool same_case = has_capitals(word);
+	size_t n = 0;
+	int rc = 0;
+
+	for (; *columns; columns++)
+		if (dw_column_info(*columns)->kind == DWELL_CELL_TEXT)
+			texts[n++] = *columns;
+	v->found.n = 0;
+	for (size_t i = 0; i < v->view.n && !rc; i++) {
+		struct dw_row row;
+		bool found = false;
+
+		dw_view_row(&v->view, i, &scratch, &row);
+		for (size_t k = 0; k < n && !found; k++) {
+			struct dw_cell cell;
+
+			dw_view_cell(&v->view, &row, texts[k], &cell_scratch, &cell);
+			found = fits(cell.text, word, same_case);
+		}
+		if (found)
+			rc = dw_vec_push(&v->found, (uint32_t)i);
+	}
+	return rc;
+}
+
+/* The rows in which @word stands are those noted in @v. */
+static int find(struct dw_page_view *v, const enum dw_column *columns, const char *word)
+{
+	char *copy;
+
+	if (v->search && !strcmp(v->search, word))
+		return 0;
+	copy = strdup(word);
+	free(v->search);
+	v->search = copy;
+	if (copy && !search(v, columns, word))
+		return 0;
+	free(copy);
+	v->search = NULL;
+	return -ENOMEM;
+}
+
+uint32_t dw_page_function_id(const struct dw_view *v, const struct dw_row *row)
+{
+	return dw_functions_get(&v->request.profile->functions, row->function) ? row->function : 0;
+}
+
+/* Ids that later requests may name: of the rows' functions, 0 = it has none. */
+static void put_ids(const struct dw_page_view *v, const uint32_t *rows, size_t first, size_t n,
+		    struct dw_out *out)
+{
+	dw_auto(dw_buf) scratch = DW_BUF_INIT;
+
+	dw_out_puts(out, ", \"ids\": [");
+	for (size_t i = 0; i < n; i++) {
+		dw_page_comma(out, i);
+		dw_format_count(out, v->view.items[rows ? rows[i] : first + i] + 1ull);
+	}
+	dw_out_puts(out, "], \"functions\": [");
+	for (size_t i = 0; i < n; i++) {
+		struct dw_row row;
+
+		dw_view_row(&v->view, rows ? rows[i] : first + i, &scratch, &row);
+		dw_page_comma(out, i);
+		dw_format_count(out, dw_page_function_id(&v->view, &row));
+	}
+	dw_out_puts(out, "]");
+}
+
+void dw_page_put_columns(const enum dw_column *columns, struct dw_out *out)
+{
+	char key[DWELL_KEY_MAX_BYTES];
+
+	dw_out_puts(out, ", \"columns\": [");
+	for (size_t i = 0; columns[i]; i++) {
+		dw_column_key(columns[i], key);
+		dw_out_printf(out, "%s\"%s\"", i ? ", " : "", key);
+	}
+	dw_out_puts(out, "]");
+}
+
+int dw_page_op_rows(struct dw_page *page, const struct dw_page_request *r, struct dw_out *out,
+		    struct dw_error *err)
+{
+	enum dw_column columns[DWELL_COLUMNS_N];
+	const struct dw_view_ops *ops;
+	struct dw_page_view *v;
+	const uint32_t *found = NULL;
+	size_t total, first, n;
+	int rc = dw_page_find_view(page, r, &ops, err);
+
+	rc = rc ? rc : dw_page_columns(page, r, ops, columns, err);
+	rc = rc ? rc : dw_page_view(page, r, ops, false, &v, err);
+	if (!rc && r->search && *r->search && find(v, columns, r->search))
+		rc = dw_error_set(err, -ENOMEM, "out of memory");
+	if (rc)
+		return rc;
+	if (r->search && *r->search)
+		found = v->found.v;
+	total = r->search && *r->search ? v->found.n : v->view.n;
+	first = r->from < total ? (size_t)r->from : total;
+	n = r->count < total - first ? (size_t)r->count : total - first;
+	n = n < ROWS_MAX ? n : ROWS_MAX;
+	found = found ? found + first : NULL;
+	dw_out_printf(out, "\"total\": %zu, \"rows\": ", total);
+	rc = dw_page_put_rows(&v->view, columns, found, first, n, out);
+	put_ids(v, found, first, n, out);
+	dw_page_put_columns(columns, out);
+	dw_out_puts(out, ", \"session\": ");
+	dw_page_put_session(&v->view, out);
+	return rc ? dw_error_set(err, rc, "out of memory") : 0;
+}
