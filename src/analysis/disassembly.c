@@ -7,10 +7,8 @@
 
 #include "base/cleanup.h"
 #include "base/vec.h"
-#include "code/decode/insn.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 /* Functions that lie inside of others make the one before an address not the only candidate. */
@@ -33,7 +31,7 @@ int dw_disassembly_init(struct dw_disassembly *d, const struct dw_profile *p)
 	dw_vec_each(code, &p->codes.rows) {
 		const struct dw_function *f = dw_functions_get(&p->functions, code->function);
 		const struct dw_code_stretch s = {f ? f->module : 0, code->function, code->svma,
-						  code->svma + code->bytes_n, code->bytes};
+						  code->svma + code->bytes_n, code};
 
 		if (f && s.end > s.svma && dw_vec_push(&d->codes, s))
 			return -ENOMEM;
@@ -71,53 +69,10 @@ const struct dw_code_stretch *dw_disassembly_find(const struct dw_disassembly *d
 	return find(d->codes.v, d->codes.n, module, svma);
 }
 
-size_t dw_disassembly_step(const struct dw_code_stretch *s, uint64_t svma)
+const struct dw_code_stretch *dw_disassembly_function(const struct dw_disassembly *d,
+						      uint32_t module, uint64_t svma)
 {
-	struct dw_insn insn;
-
-	return dw_insn_decode(s->bytes + (svma - s->svma), s->end - svma, &insn) ? insn.length : 1;
-}
-
-/* Append the name of the function that @svma lies in; nothing within @from itself. */
-static void put_target(const struct dw_disassembly *d, const struct dw_code_stretch *from,
-		       uint64_t svma, struct dw_buf *to)
-{
-	const struct dw_code_stretch *s = find(d->functions.v, d->functions.n, from->module, svma);
-	const struct dw_profile *p = d->profile;
-
-	if (!s || (s->function == from->function && svma != s->svma))
-		return;
-	dw_buf_printf(
-		to, " <%s",
-		dw_strings_get(&p->strings, dw_functions_get(&p->functions, s->function)->name));
-	if (svma != s->svma)
-		dw_buf_printf(to, "+0x%" PRIx64, svma - s->svma);
-	dw_buf_putc(to, '>');
-}
-
-void dw_disassembly_put(const struct dw_disassembly *d, uint32_t module, uint64_t svma, bool intel,
-			struct dw_buf *to)
-{
-	const struct dw_code_stretch *s = dw_disassembly_find(d, module, svma);
-	struct dw_insn insn;
-
-	if (!s)
-		return;
-	if (!dw_insn_put(to, s->bytes + (svma - s->svma), s->end - svma, svma, intel)) {
-		dw_buf_puts(to, "(bad)");
-		return;
-	}
-	if (!dw_insn_decode(s->bytes + (svma - s->svma), s->end - svma, &insn))
-		return;
-	switch (insn.kind) {
-	case DWELL_INSN_CALL:
-	case DWELL_INSN_JUMP:
-	case DWELL_INSN_BRANCH:
-		put_target(d, s, dw_insn_target(&insn, svma), to);
-		break;
-	default:
-		break;
-	}
+	return find(d->functions.v, d->functions.n, module, svma);
 }
 
 /* Frames by module and address. */

@@ -18,7 +18,7 @@ struct dw_code_stretch {
 	uint32_t module;
 	uint32_t function;
 	uint64_t svma, end;
-	const uint8_t *bytes; /* borrowed; NULL in the list of functions */
+	const struct dw_code *code; /* borrowed; NULL in the list of functions */
 };
 
 struct dw_disassembly {
@@ -33,6 +33,10 @@ int dw_disassembly_init(struct dw_disassembly *d, const struct dw_profile *p);
 /* The stretch of code that holds @svma of @module, borrowed. NULL = the session has none. */
 const struct dw_code_stretch *dw_disassembly_find(const struct dw_disassembly *d, uint32_t module,
 						  uint64_t svma);
+
+/* The function that holds @svma of @module, borrowed. NULL = none that is known. */
+const struct dw_code_stretch *dw_disassembly_function(const struct dw_disassembly *d,
+						      uint32_t module, uint64_t svma);
 
 /* Bytes of the instruction at @svma of @s: 1 where there is none that makes sense. */
 size_t dw_disassembly_step(const struct dw_code_stretch *s, uint64_t svma);

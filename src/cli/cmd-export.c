@@ -6,9 +6,11 @@
 #include "export/export.h"
 
 #include "analysis/filter.h"
+#include "base/cleanup.h"
 #include "base/process-setup.h"
 #include "cli/command.h"
 #include "cli/hints.h"
+#include "cli/page-files.h"
 #include "cli/terminal.h"
 #include "record/finish.h"
 #include "session/read.h"
@@ -22,11 +24,12 @@ struct export_options {
 	struct dw_filter_options filter;
 };
 
+#define PAGE	    "html"
 #define FIELD(name) offsetof(struct export_options, name)
 
 static const struct dw_option table[] = {
 	{"format", 'f', "FORMAT", dw_option_text, FIELD(format),
-	 "pprof, speedscope, firefox, folded or callgrind"},
+	 "html (a page for browsers), pprof, speedscope, firefox, folded or callgrind"},
 	{"to", 't', "FORMAT", dw_option_text, FIELD(format), NULL}, /* what it was called */
 	{"output", 'o', "FILE", dw_option_text, FIELD(output), "write to FILE instead of stdout"},
 	{"values", 0, "NAME", dw_option_text, FIELD(values),
@@ -47,6 +50,7 @@ static int read_format(const struct export_options *o, const struct dw_export_op
 		return 0;
 	dw_candidates_begin(&candidates, o->format ? o->format : "",
 			    o->format ? strlen(o->format) : 0);
+	dw_candidates_offer(&candidates, PAGE);
 	for (const struct dw_export_ops *const *e = dw_exports; *e; e++)
 		dw_candidates_offer(&candidates, (*e)->name);
 	if (o->format)
@@ -106,22 +110,70 @@ static int resolve_and_write(const struct export_options *o, const struct dw_exp
 	return rc;
 }
 
-static int export(const struct dw_command *self, const struct export_options *o, char **operands)
+static bool is_filtered(const struct dw_filter_options *o)
+{
+	return o->processes.n || o->threads.n || o->modules.n || o->types.n || o->from_ns ||
+	       o->to_ns || o->waits.is_given;
+}
+
+/* The page, which has all of the session and filters by itself. */
+static int export_page(const struct export_options *o, const char *path, struct dw_error *err)
+{
+	dw_auto(dw_buf) page = DW_BUF_INIT;
+	struct dw_terminal terminal;
+	struct dw_out out;
+	int rc, failed, closed;
+
+	if (o->values || is_filtered(&o->filter))
+		return dw_misuse(err, "a page has all of a session: it filters by itself");
+	if (!o->output && isatty(STDOUT_FILENO))
+		return dw_misuse(err, "a page is nothing for a terminal; -o FILE writes it to a file");
+	rc = dw_terminal_check(o->output, path, err);
+	rc = rc ? rc : dw_page_make(path, &page, err);
+	rc = rc ? rc : dw_terminal_open(&terminal, o->output, false, err);
+	if (rc)
+		return rc;
+	dw_out_init_fd(&out, terminal.fd);
+	dw_out_write(&out, dw_buf_str(&page), page.len);
+	failed = dw_out_close(&out);
+	closed = dw_terminal_close(&terminal);
+	failed = failed ? failed : closed;
+	if (failed && failed != -EPIPE)
+		return dw_error_set_errno(err, -failed, "cannot write the export");
+	return 0;
+}
+
+static bool is_page(const struct export_options *o)
+{
+	return o->format && !strcmp(o->format, PAGE);
+}
+
+static int export_profile(const struct export_options *o, const char *path, struct dw_profile *p,
+			  struct dw_error *err)
 {
 	struct dw_session_range range = {o->filter.from_ns, o->filter.to_ns};
+	const struct dw_export_ops *format;
+	int rc = read_format(o, &format, err);
+
+	rc = rc ? rc : check_output(o, format, path, err);
+	rc = rc ? rc : dw_open_profile(path, &range, p, err);
+	return rc ? rc : resolve_and_write(o, format, p, err);
+}
+
+static int export(const struct dw_command *self, const struct export_options *o, char **operands)
+{
 	struct dw_error err = DW_ERROR_INIT;
 	struct dw_profile p = DW_PROFILE_INIT;
-	const struct dw_export_ops *format;
 	int rc = 0, exit_code = DWELL_EXIT_OK;
 
 	if (!*operands)
 		rc = dw_misuse(&err, "which session? (a FILE.dwell)");
 	else if (operands[1])
 		rc = dw_misuse(&err, "what is '%s' for?", operands[1]);
-	rc = rc ? rc : read_format(o, &format, &err);
-	rc = rc ? rc : check_output(o, format, *operands, &err);
-	rc = rc ? rc : dw_open_profile(*operands, &range, &p, &err);
-	rc = rc ? rc : resolve_and_write(o, format, &p, &err);
+	else if (is_page(o))
+		rc = export_page(o, *operands, &err);
+	else
+		rc = export_profile(o, *operands, &p, &err);
 	if (rc == DWELL_ERR_USAGE)
 		exit_code = dw_command_misuse(self, &err);
 	else if (rc)
@@ -147,6 +199,7 @@ static int run(const struct dw_command *self, int argc, char **argv)
 static void list_formats(struct dw_out *out)
 {
 	dw_out_puts(out, "\nFormats:\n");
+	dw_out_printf(out, "  %-26s %s\n", PAGE, "one page for browsers, with all of the session");
 	for (const struct dw_export_ops *const *e = dw_exports; *e; e++)
 		dw_out_printf(out, "  %-26s %s\n", (*e)->name, (*e)->help);
 }

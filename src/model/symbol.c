@@ -97,8 +97,11 @@ void dw_locations_release(struct dw_locations *t)
 
 void dw_codes_release(struct dw_codes *t)
 {
-	dw_vec_each(row, &t->rows)
+	dw_vec_each(row, &t->rows) {
 		free(row->bytes);
+		free(row->listed);
+		free(row->texts);
+	}
 	dw_vec_release(&t->rows);
 }
 

@@ -118,11 +118,20 @@ struct dw_jit_symbol {
 };
 
 /* Machine code of a function, as it was in the file when it was resolved. */
+/* An instruction that somebody has disassembled before, for who cannot. */
+struct dw_listed {
+	uint32_t at;   /* bytes from the first one of its code */
+	uint32_t text; /* where that begins in the texts, a NUL behind it; 0 = not there */
+};
+
 struct dw_code {
 	uint32_t function;
 	uint32_t bytes_n;
 	uint64_t svma;
-	uint8_t *bytes; /* owned */
+	uint8_t *bytes; /* owned; NULL where there is no more than a listing: */
+	struct dw_listed *listed; /* owned, ascending, with one behind the last */
+	uint32_t listed_n;
+	char *texts; /* owned */
 };
 
 struct dw_codes {

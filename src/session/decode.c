@@ -213,6 +213,9 @@ static int take_codes(struct dw_cursor *c, size_t n, struct dw_profile *p)
 	for (size_t i = 0; i < n && !c->failed; i++) {
 		struct dw_code *row = &t->v[t->n];
 
+		row->listed = NULL;
+		row->listed_n = 0;
+		row->texts = NULL;
 		row->bytes = take_copy(c, &row->bytes_n);
 		if (!row->bytes)
 			return -ENOMEM;

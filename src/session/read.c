@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "session/database.h"
 #include "session/decode.h"
+#include "session/load.h"
 #include "session/output.h"
 
 #include <errno.h>
@@ -36,13 +37,9 @@ enum {
 struct reader {
 	sqlite3 *sql;
 	sqlite3_stmt *rows;
-	struct dw_profile *p;
-	const struct dw_session_range *range; /* that calls are summed up in, NULL = they are not */
-	bool keeps_slices;		      /* though they are */
-	struct dw_call_sums sums;
-	uint8_t *selected; /* owned: sums.selected */
+	struct dw_loading loading;
 	struct dw_session_header header;
-	struct dw_session_index index, seen;
+	int64_t last_id;    /* of the chunks seen */
 	uint64_t raw_bytes; /* unpacked so far */
 	struct dw_raw_chunk chunk;
 };
@@ -52,7 +49,7 @@ static void reader_release(struct reader *r)
 	sqlite3_finalize(r->rows);
 	sqlite3_close(r->sql);
 	dw_buf_release(&r->chunk.raw);
-	free(r->selected);
+	dw_loading_release(&r->loading);
 }
 
 static int sqlite_error(struct reader *r, struct dw_error *err)
@@ -182,59 +179,20 @@ static int take_chunk(struct reader *r, const struct dw_packed_chunk *c, struct 
 	return rc;
 }
 
-static int load_index(struct reader *r, struct dw_error *err)
-{
-	int rc = dw_decode_index(&r->chunk, &r->index, err);
-
-	if (!rc && dw_decode_expect(&r->index, r->header.file_bytes * ITEMS_RATIO, r->p))
-		rc = dw_error_set(err, -ENOMEM, "no memory to read it");
-	return rc;
-}
-
 static int load_row(struct reader *r, struct dw_error *err)
 {
 	struct dw_packed_chunk c;
-	enum dw_chunk_kind kind;
 	int rc = take_row(r, &c, err);
 
 	if (rc)
 		return rc;
-	if (c.id >= DWELL_CHUNK_ID_FIRST && c.id != ++r->seen.last_id)
+	if (c.id >= DWELL_CHUNK_ID_FIRST && c.id != ++r->last_id)
 		return dw_error_set(err, DWELL_ERR_FORMAT, "damaged: chunk %" PRId64 " is missing",
-				    r->seen.last_id);
-	kind = dw_chunk_kind_find(c.kind);
-	if (kind == DWELL_CHUNK_KINDS)
+				    r->last_id);
+	if (dw_chunk_kind_find(c.kind) == DWELL_CHUNK_KINDS)
 		return 0; /* of a later dwell that found no need for a new version */
 	rc = take_chunk(r, &c, err);
-	if (rc)
-		return rc;
-	r->seen.kinds[kind].chunks++;
-	r->seen.kinds[kind].items += c.items;
-	if (kind == DWELL_CHUNK_INDEX)
-		return load_index(r, err);
-	return dw_decode_chunk(&r->chunk, r->range ? &r->sums : NULL, r->p, err);
-}
-
-static bool is_all(const struct dw_session_range *range)
-{
-	return !range->from_ns && !range->to_ns;
-}
-
-/* Note which slices of @calls, all of them, are in the range. */
-static int select_slices(struct reader *r, const struct dw_calls *calls, struct dw_error *err)
-{
-	struct dw_range_ns range;
-
-	r->selected = calloc(calls->slices.n + 1, 1);
-	if (!r->selected)
-		return dw_error_set(err, -ENOMEM, "no memory to read it");
-	dw_calls_select(calls, r->range->from_ns, r->range->to_ns, r->selected, &range);
-	r->sums = (struct dw_call_sums){r->selected, calls->slices.n, 0};
-	while (r->sums.first < calls->slices.n && !r->selected[r->sums.first])
-		r->sums.first++;
-	if (r->sums.first == calls->slices.n)
-		r->sums.first = 0;
-	return 0;
+	return rc ? rc : dw_loading_take(&r->loading, &r->chunk, err);
 }
 
 /* Begin with the rows of @kind. */
@@ -267,33 +225,11 @@ static int find_slices(struct reader *r, struct dw_error *err)
 	if (!rc && step != SQLITE_DONE)
 		rc = sqlite_error(r, err);
 	if (!rc)
-		rc = select_slices(r, &p.calls, err);
+		rc = dw_loading_select(&r->loading, &p.calls, err);
 	sqlite3_finalize(r->rows);
 	r->rows = NULL;
 	dw_profile_release(&p);
 	return rc;
-}
-
-/* Whether the chunks seen are those that the last commit counted. */
-static int check_index(const struct reader *r, struct dw_error *err)
-{
-	if (r->seen.kinds[DWELL_CHUNK_INDEX].chunks != 1 ||
-	    r->seen.kinds[DWELL_CHUNK_FACTS].chunks != 1 || r->seen.last_id != r->index.last_id)
-		return dw_error_set(err, DWELL_ERR_FORMAT, "damaged: chunks are missing");
-	for (enum dw_chunk_kind kind = DWELL_CHUNK_STRINGS; kind < DWELL_CHUNK_KINDS; kind++)
-		if (r->seen.kinds[kind].chunks != r->index.kinds[kind].chunks ||
-		    r->seen.kinds[kind].items != r->index.kinds[kind].items)
-			return dw_error_set(err, DWELL_ERR_FORMAT, "damaged: %s are missing",
-					    dw_chunk_kind_name(kind));
-	return 0;
-}
-
-/* One slice for all that was added up. */
-static void join_slices(struct dw_calls *t)
-{
-	if (t->slices.n)
-		t->slices.v[0] = t->slices.v[t->slices.n - 1];
-	t->slices.n = t->slices.n ? 1 : 0;
 }
 
 static int load_rows(struct reader *r, struct dw_error *err)
@@ -302,7 +238,8 @@ static int load_rows(struct reader *r, struct dw_error *err)
 				    " FROM main.chunk ORDER BY id";
 	int rc, step;
 
-	r->seen.last_id = DWELL_CHUNK_ID_FIRST - 1;
+	r->last_id = DWELL_CHUNK_ID_FIRST - 1;
+	r->loading.items_max = r->header.file_bytes * ITEMS_RATIO;
 	if (sqlite3_prepare_v2(r->sql, query, -1, &r->rows, NULL))
 		return sqlite_error(r, err);
 	while ((step = sqlite3_step(r->rows)) == SQLITE_ROW) {
@@ -312,17 +249,9 @@ static int load_rows(struct reader *r, struct dw_error *err)
 	}
 	if (step != SQLITE_DONE)
 		return sqlite_error(r, err);
-	rc = check_index(r, err);
-	if (!rc)
-		rc = dw_decode_finish(r->p, err);
-	if (!rc && r->range && is_all(r->range) && !r->keeps_slices)
-		join_slices(&r->p->calls);
-	/* A session may have nodes or groups and no deltas. */
-	if (!rc && r->range &&
-	    (dw_call_store_extend(&r->p->calls.sums, r->p->calls.nodes.n) ||
-	     dw_alloc_store_extend(&r->p->allocations.sums, r->p->allocations.groups.n)))
-		rc = dw_error_set(err, -ENOMEM, "no memory to read it");
-	return rc;
+	if (r->last_id != r->loading.index.last_id)
+		return dw_error_set(err, DWELL_ERR_FORMAT, "damaged: chunks are missing");
+	return dw_loading_finish(&r->loading, err);
 }
 
 /* Whether a killed writer left a journal with something in it beside @path. */
@@ -359,15 +288,15 @@ static int open_session(struct reader *r, const char *path, bool immutable, stru
 static int load_once(const struct load *l, bool immutable, struct dw_error *err)
 {
 	__attribute__((cleanup(reader_release))) struct reader r = {
-		.p = l->p, .range = l->range, .keeps_slices = l->keeps_slices};
+		.loading = {.p = l->p, .range = l->range, .keeps_slices = l->keeps_slices}};
 	int rc = open_session(&r, l->path, immutable, err);
 
-	if (!rc && r.range && !is_all(r.range))
+	if (!rc && l->range && !dw_session_range_is_all(l->range))
 		rc = find_slices(&r, err);
 	if (!rc)
 		rc = load_rows(&r, err);
 	if (!rc && l->info)
-		l->info->finished = r.index.finished;
+		l->info->finished = r.loading.index.finished;
 	return rc;
 }
 

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "model/profile.h"
 #include "session/chunk.h"
+#include "session/range.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,12 +47,6 @@ typedef int dw_packed_sink_fn(void *ctx, const struct dw_packed_chunk *c, struct
  * order. 0, errors of dw_session_load(), or what @sink gave. */
 int dw_session_each_chunk(const char *path, enum dw_chunk_kind kind, dw_packed_sink_fn *sink,
 			  void *ctx, struct dw_error *err);
-
-/* A range of time, since the start of the recording. Zero-initialised: all of it. */
-struct dw_session_range {
-	uint64_t from_ns;
-	uint64_t to_ns; /* 0 = no end */
-};
 
 /*
  * As dw_session_load() for who asks for one range of time only: nodes of calls have no deltas, but

@@ -1,0 +1,75 @@
+/* The page from what was built; see page-files.h. */
+#include "cli/page-files.h"
+
+#include "base/cleanup.h"
+#include "page/file.h"
+#include "page/pack.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TEXT_BYTES_MAX = 4 << 20 }; /* of instructions */
+
+/* The file @name of the page: in the folder that DWELL_PAGE names, where it is installed, or where it
+ * was built. NULL: it is nowhere. The caller frees it. */
+static char *find(const char *name, const char *built)
+{
+	const char *folder = getenv("DWELL_PAGE");
+	dw_auto_free char *self = realpath("/proc/self/exe", NULL);
+	char *slash = self ? strrchr(self, '/') : NULL, *path;
+
+	if (folder) {
+		if (asprintf(&path, "%s/%s", folder, name) < 0)
+			return NULL;
+		return path;
+	}
+	for (int i = 0; slash && i < 2; i++) {
+		int n = i ? asprintf(&path, "%.*s/%s%s", (int)(slash - self), self, built, name)
+			  : asprintf(&path, "%.*s/../share/dwell/page/%s", (int)(slash - self),
+				     self, name);
+
+		if (n < 0)
+			return NULL;
+		if (!access(path, R_OK))
+			return path;
+		free(path);
+	}
+	return NULL;
+}
+
+static int read_part(const char *name, const char *built, struct dw_buf *ret, struct dw_error *err)
+{
+	dw_auto_free char *path = find(name, built);
+
+	if (!path)
+		return dw_error_set(err, DWELL_ERR_UNSUPPORTED,
+				    "this dwell was built without the page: %s is missing", name);
+	return dw_page_read_file(path, ret, err);
+}
+
+int dw_page_make(const char *path, struct dw_buf *ret, struct dw_error *err)
+{
+	dw_auto(dw_buf) template = DW_BUF_INIT;
+	dw_auto(dw_buf) engine = DW_BUF_INIT;
+	dw_auto(dw_buf) session = DW_BUF_INIT;
+	struct dw_out out;
+	int rc = read_part("page.html", "../page/dist/", &template, err);
+
+	rc = rc ? rc : read_part("engine.wasm", "src/page/", &engine, err);
+	rc = rc ? rc : dw_pack_session(path, TEXT_BYTES_MAX, &session, err);
+	if (rc)
+		return rc;
+	dw_out_init_buffer(&out);
+	rc = dw_page_write_file(&template, &engine, &session, &out, err);
+	if (!rc && out.failed)
+		rc = dw_error_set(err, out.failed, "out of memory");
+	if (!rc) {
+		*ret = out.buf;
+		out.buf = (struct dw_buf)DW_BUF_INIT;
+	}
+	dw_out_close(&out);
+	return rc;
+}
