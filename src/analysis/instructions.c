@@ -1,8 +1,9 @@
 /*
- * Single instructions, decoded; see disassembly.h. WebAssembly has no decoder: there they come from a
- * listing (src/page/listed.c).
+ * Single instructions, decoded; see disassembly.h. WebAssembly has no decoder: there they are listed
+ * (src/page/listed.c).
  */
 #include "analysis/disassembly.h"
+#include "analysis/listing.h"
 #include "code/decode/insn.h"
 
 #include <inttypes.h>
@@ -11,6 +12,8 @@ size_t dw_disassembly_step(const struct dw_code_stretch *s, uint64_t svma)
 {
 	struct dw_insn insn;
 
+	if (!s->code->bytes)
+		return dw_listing_step(s, svma);
 	return dw_insn_decode(s->code->bytes + (svma - s->svma), s->end - svma, &insn) ? insn.length : 1;
 }
 
@@ -39,6 +42,8 @@ void dw_disassembly_put(const struct dw_disassembly *d, uint32_t module, uint64_
 
 	if (!s)
 		return;
+	if (!s->code->bytes)
+		return dw_listing_put(s, svma, to);
 	if (!dw_insn_put(to, s->code->bytes + (svma - s->svma), s->end - svma, svma, intel)) {
 		dw_buf_puts(to, "(bad)");
 		return;

@@ -36,6 +36,7 @@ extern const struct dw_command dw_cmd_instrument;
 extern const struct dw_command dw_cmd_memory;
 extern const struct dw_command dw_cmd_read;
 extern const struct dw_command dw_cmd_report;
+extern const struct dw_command dw_cmd_view;
 extern const struct dw_command dw_cmd_export;
 extern const struct dw_command dw_cmd_import;
 extern const struct dw_command dw_cmd_recover;
