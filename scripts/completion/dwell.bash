@@ -32,7 +32,7 @@ _dwell()
         mapfile -t COMPREPLY < <(compgen -f -- "$current")
         compopt -o filenames 2>/dev/null
         return
-    elif [[ ( $command == re* || $command == export ) && $COMP_CWORD -eq 2 ]]; then
+    elif [[ ( $command == re* || $command == export || $command == view ) && $COMP_CWORD -eq 2 ]]; then
         mapfile -t COMPREPLY < <(compgen -f -X '!*.dwell*' -- "$current"; compgen -d -- "$current")
         compopt -o filenames 2>/dev/null
         return

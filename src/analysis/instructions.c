@@ -1,6 +1,6 @@
 /*
- * Single instructions, decoded; see disassembly.h. WebAssembly has no decoder: there they are listed
- * (src/page/listed.c).
+ * Single instructions, decoded; see disassembly.h. WebAssembly has no decoder: there they are
+ * listed (src/page/listed.c).
  */
 #include "analysis/disassembly.h"
 #include "analysis/listing.h"
@@ -14,7 +14,8 @@ size_t dw_disassembly_step(const struct dw_code_stretch *s, uint64_t svma)
 
 	if (!s->code->bytes)
 		return dw_listing_step(s, svma);
-	return dw_insn_decode(s->code->bytes + (svma - s->svma), s->end - svma, &insn) ? insn.length : 1;
+	return dw_insn_decode(s->code->bytes + (svma - s->svma), s->end - svma, &insn) ? insn.length
+										       : 1;
 }
 
 /* Append the name of the function that @svma lies in; nothing within @from itself. */

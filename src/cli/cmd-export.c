@@ -127,7 +127,8 @@ static int export_page(const struct export_options *o, const char *path, struct 
 	if (o->values || is_filtered(&o->filter))
 		return dw_misuse(err, "a page has all of a session: it filters by itself");
 	if (!o->output && isatty(STDOUT_FILENO))
-		return dw_misuse(err, "a page is nothing for a terminal; -o FILE writes it to a file");
+		return dw_misuse(err,
+				 "a page is nothing for a terminal; -o FILE writes it to a file");
 	rc = dw_terminal_check(o->output, path, err);
 	rc = rc ? rc : dw_page_make(path, &page, err);
 	rc = rc ? rc : dw_terminal_open(&terminal, o->output, false, err);

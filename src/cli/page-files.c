@@ -13,8 +13,8 @@
 
 enum { TEXT_BYTES_MAX = 4 << 20 }; /* of instructions */
 
-/* The file @name of the page: in the folder that DWELL_PAGE names, where it is installed, or where it
- * was built. NULL: it is nowhere. The caller frees it. */
+/* The file @name of the page: in the folder that DWELL_PAGE names, where it is installed, or where
+ * it was built. NULL: it is nowhere. The caller frees it. */
 static char *find(const char *name, const char *built)
 {
 	const char *folder = getenv("DWELL_PAGE");

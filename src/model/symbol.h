@@ -128,7 +128,7 @@ struct dw_code {
 	uint32_t function;
 	uint32_t bytes_n;
 	uint64_t svma;
-	uint8_t *bytes; /* owned; NULL where there is no more than a listing: */
+	uint8_t *bytes;		  /* owned; NULL where there is no more than a listing: */
 	struct dw_listed *listed; /* owned, ascending, with one behind the last */
 	uint32_t listed_n;
 	char *texts; /* owned */

@@ -39,9 +39,8 @@ int dw_page_gzip(const struct dw_buf *from, struct dw_buf *ret)
 	uLong room;
 	int rc;
 
-	if (from->len > UINT32_MAX ||
-	    deflateInit2(&z, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,
-			 Z_DEFAULT_STRATEGY) != Z_OK)
+	if (from->len > UINT32_MAX || deflateInit2(&z, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW,
+						   GZIP_MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
 		return -ENOMEM;
 	room = deflateBound(&z, from->len);
 	if (dw_buf_reserve(ret, room)) {

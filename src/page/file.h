@@ -1,9 +1,9 @@
 /*
  * The page as one file: a template, with the engine and a session in it.
  *
- * The template says itself what scripts and styles it has, and by a content-security policy with their
- * hashes that there are no others. Only two places of it are filled: @ENGINE@ and @DATA@, base64 of
- * gzip, so that nothing of a session is ever markup.
+ * The template says itself what scripts and styles it has, and by a content-security policy with
+ * their hashes that there are no others. Only two places of it are filled: @ENGINE@ and @DATA@,
+ * base64 of gzip, so that nothing of a session is ever markup.
  */
 #pragma once
 
@@ -17,7 +17,7 @@ int dw_page_read_file(const char *path, struct dw_buf *ret, struct dw_error *err
 /* Append @from, compressed as gzip does (RFC 1952), to @ret. 0 or -ENOMEM. */
 int dw_page_gzip(const struct dw_buf *from, struct dw_buf *ret);
 
-/* Write @template with @engine (WebAssembly) and @session (pack.h) in it. 0; DWELL_ERR_FORMAT: that
- * is no template; -ENOMEM. */
+/* Write @template with @engine (WebAssembly) and @session (pack.h) in it. 0, DWELL_ERR_FORMAT (that
+ * is no template) or -ENOMEM. */
 int dw_page_write_file(const struct dw_buf *template, const struct dw_buf *engine,
 		       const struct dw_buf *session, struct dw_out *out, struct dw_error *err);

@@ -17,10 +17,10 @@ struct dw_http_request {
 };
 
 enum dw_http_state {
-	DWELL_HTTP_MORE = 0,	  /* the head of the request is not complete */
+	DWELL_HTTP_MORE = 0, /* the head of the request is not complete */
 	DWELL_HTTP_OK,
 	DWELL_HTTP_BAD = 400,
-	DWELL_HTTP_METHOD = 405,  /* another one than GET and HEAD */
+	DWELL_HTTP_METHOD = 405, /* another one than GET and HEAD */
 	DWELL_HTTP_TOO_LONG = 431,
 };
 

@@ -34,13 +34,13 @@ static void put_text(const struct dw_view *v, const struct dw_row *row, const ch
 	dw_format_json_string(out, cell.text);
 }
 
-static void put_subject(const struct dw_view *v, const struct dw_note *note, struct dw_out *out)
+static void put_about(const struct dw_view *v, const struct dw_note *note, struct dw_out *out)
 {
 	dw_auto(dw_buf) scratch = DW_BUF_INIT;
 	struct dw_row row;
 
 	dw_view_row(v, note->row, &scratch, &row);
-	dw_out_puts(out, ", \"subject\": {");
+	dw_out_puts(out, ", \"about\": {");
 	put_text(v, &row, row.name == DWELL_NAME_FUNCTION ? "function" : "name", DWELL_COLUMN_NAME,
 		 out);
 	put_text(v, &row, "module", DWELL_COLUMN_MODULE_NAME, out);
@@ -71,7 +71,7 @@ static void put_note(const struct dw_view *v, const struct dw_note *note, const 
 		dw_out_puts(out, "]");
 	}
 	if (has_row(note))
-		put_subject(v, note, out);
+		put_about(v, note, out);
 	dw_out_puts(out, "}");
 }
 

@@ -111,7 +111,8 @@ static int put_listings(const struct dw_profile *p, size_t room, struct dw_buf *
 	return 0;
 }
 
-/* Code is known by functions, so these are loaded: a second time, as chunks are taken as they are. */
+/* Code is known by functions, so these are loaded: a second time, as chunks are taken as they are.
+ */
 static int list(const char *path, size_t room, struct dw_buf *to, struct dw_error *err)
 {
 	static const struct dw_session_range all;

@@ -50,8 +50,8 @@ static int take_listing(struct dw_cursor *c, struct dw_code *code, uint64_t n)
 			c->failed = true;
 		if (c->failed)
 			break;
-		code->listed[i] = (struct dw_listed){(uint32_t)at,
-						     text_n ? (uint32_t)texts.len : 0};
+		code->listed[i] =
+			(struct dw_listed){(uint32_t)at, text_n ? (uint32_t)texts.len : 0};
 		at += bytes;
 		code->listed[i + 1].at = (uint32_t)at;
 		code->listed_n = i + 1;

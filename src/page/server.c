@@ -1,7 +1,7 @@
 /*
- * A server of one page; see server.h. Some browsers open several connections and leave them idle, so
- * a few are open at a time; each has one request and one answer, and is closed when nothing has moved
- * for a while.
+ * A server of one page; see server.h. Some browsers open several connections and leave them idle,
+ * so a few are open at a time; each has one request and one answer, and is closed when nothing has
+ * moved for a while.
  */
 #include "page/server.h"
 
@@ -46,8 +46,8 @@ int dw_server_open(struct dw_server *s, const struct dw_buf *page, struct dw_err
 		snprintf(s->path + 1 + 2 * i, 3, "%02x", token[i]);
 	strcat(s->path, "/");
 	s->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (s->fd < 0 || bind(s->fd, (struct sockaddr *)&at, sizeof at) ||
-	    listen(s->fd, BACKLOG) || getsockname(s->fd, (struct sockaddr *)&at, &n))
+	if (s->fd < 0 || bind(s->fd, (struct sockaddr *)&at, sizeof at) || listen(s->fd, BACKLOG) ||
+	    getsockname(s->fd, (struct sockaddr *)&at, &n))
 		return dw_error_set_errno(err, errno, "cannot listen on 127.0.0.1");
 	s->port = ntohs(at.sin_port);
 	return 0;
@@ -122,8 +122,8 @@ static bool receive(const struct dw_server *s, struct connection *c)
 static bool send_more(struct connection *c)
 {
 	bool in_head = c->sent < c->head.len;
-	const char *from = in_head ? c->head.data + c->sent
-				   : dw_buf_str(c->body) + (c->sent - c->head.len);
+	const char *from =
+		in_head ? c->head.data + c->sent : dw_buf_str(c->body) + (c->sent - c->head.len);
 	size_t all = c->head.len + (c->body ? c->body->len : 0);
 	size_t n = (in_head ? c->head.len : all) - c->sent;
 	ssize_t sent = send(c->fd, from, n, MSG_NOSIGNAL);

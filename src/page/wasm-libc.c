@@ -23,8 +23,7 @@ static void sink(char *v, size_t i, size_t n, size_t size,
 		 int (*compare)(const void *, const void *, void *), void *ctx)
 {
 	for (size_t child; (child = 2 * i + 1) < n; i = child) {
-		if (child + 1 < n &&
-		    compare(v + child * size, v + (child + 1) * size, ctx) < 0)
+		if (child + 1 < n && compare(v + child * size, v + (child + 1) * size, ctx) < 0)
 			child++;
 		if (compare(v + i * size, v + child * size, ctx) >= 0)
 			return;

@@ -16,7 +16,7 @@
 
 /* The first four are the caller's. */
 struct dw_loading {
-	struct dw_profile *p;		      /* empty at first, to be released also after failure */
+	struct dw_profile *p; /* empty at first, to be released also after failure */
 	const struct dw_session_range *range; /* that calls are summed up in, NULL = they are not */
 	bool keeps_slices;		      /* though they are */
 	uint64_t items_max;		      /* an index that tells of more is not believed */
@@ -25,8 +25,8 @@ struct dw_loading {
 	struct dw_session_index index, seen;
 };
 
-/* Note which slices of @calls, which are all of the session, lie in the range. Before all else where
- * that is a part of the time. 0 or -ENOMEM. */
+/* Note which slices of @calls, which are all of the session, lie in the range. Before all else
+ * where that is a part of the time. 0 or -ENOMEM. */
 int dw_loading_select(struct dw_loading *l, const struct dw_calls *calls, struct dw_error *err);
 
 /* Take a chunk of a kind that is known. 0, DWELL_ERR_FORMAT or -ENOMEM. */

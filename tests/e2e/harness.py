@@ -46,6 +46,12 @@ def opens_perf_events():
     return event >= 0
 
 
+def makes_wasm():
+    """Whether clang and its friends make WebAssembly, of which the page is."""
+    command = "clang", "--target=wasm32-wasi", "-mexec-model=reactor", "-x", "c", "-o", "/dev/null", "/dev/null"
+    return bool(shutil.which("clang")) and subprocess.run(command, stderr=subprocess.DEVNULL).returncode == 0
+
+
 def makes_namespaces():
     command = "unshare", "--mount", "--pid", "--fork", "mount", "-t", "tmpfs", "none", "/tmp"
     return subprocess.run(command, stderr=subprocess.DEVNULL).returncode == 0
@@ -82,6 +88,8 @@ def has_rseq():
 NEEDS = {
     "root": lambda: os.geteuid() == 0,
     "dotnet": lambda: shutil.which("dotnet"),
+    "WebAssembly": functools.cache(makes_wasm),
+    "node": lambda: shutil.which("node"),
     "namespaces": functools.cache(makes_namespaces),
     "perf events": functools.cache(opens_perf_events),
     "memory groups": functools.cache(limits_memory),
@@ -207,7 +215,7 @@ class Context:
     def run(self, *command, seconds=DEFAULT_SECONDS, **options):
         """Run a command in the scratch folder; its result has text streams and returncode."""
         options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": self.env,
-                   "stdin": subprocess.DEVNULL, **options}
+                   **({} if "input" in options else {"stdin": subprocess.DEVNULL}), **options}
         return subprocess.run(command, cwd=self.scratch, timeout=seconds, text=True,
                               errors="replace", **options)
 

@@ -17,12 +17,14 @@ TEST(requests_are_read)
 	struct dw_page_request r;
 	struct dw_filter_words words;
 
-	CHECK_INT(read_request(&r, " {\"op\": \"rows\", \"view\": \"lines\", \"columns\": [\"a\", \"b\"],"
-				   "\"from\": 3, \"count\": 7, \"search\": \"\\u00e9\\ud83d\\ude00\","
-				   "\"filter\": {\"process\": [12, \"sh\"], \"module\": \"*.so\","
-				   "\"from\": 1.5e3, \"until\": 2000, \"waits\": \"lock\","
-				   "\"all_code\": false, \"by\": \"thread\"}}"),
-		  0);
+	CHECK_INT(
+		read_request(&r,
+			     " {\"op\": \"rows\", \"view\": \"lines\", \"columns\": [\"a\", \"b\"],"
+			     "\"from\": 3, \"count\": 7, \"search\": \"\\u00e9\\ud83d\\ude00\","
+			     "\"filter\": {\"process\": [12, \"sh\"], \"module\": \"*.so\","
+			     "\"from\": 1.5e3, \"until\": 2000, \"waits\": \"lock\","
+			     "\"all_code\": false, \"by\": \"thread\"}}"),
+		0);
 	CHECK_STR(r.op, "rows");
 	CHECK_STR(r.view, "lines");
 	CHECK_STR(r.search, "\xc3\xa9\xf0\x9f\x98\x80");

@@ -1,0 +1,177 @@
+"""The page of real recordings: what WebAssembly answers is what the program answers, and that is what reports say; and
+who may read what `dwell view` serves."""
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+
+from harness import cases, expect, needs, require
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TEMPLATE = ('<!doctype html><script type="application/octet-stream" id="engine">@ENGINE@</script>\n'
+            '<script type="application/octet-stream" id="data">@DATA@</script>\n')
+
+
+def engine_of(context):
+    return os.path.join(os.path.dirname(context.dwell), "src/page/engine.wasm")
+
+
+def template(context):
+    """A folder with the least page that there can be, for dwell to fill."""
+    context.need("WebAssembly")
+    require(os.path.exists(engine_of(context)), "the engine was not built")
+    folder = context.path("page")
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "page.html"), "w") as f:
+        f.write(TEMPLATE)
+    if not os.path.exists(os.path.join(folder, "engine.wasm")):
+        os.symlink(engine_of(context), os.path.join(folder, "engine.wasm"))
+    return {**context.env, "DWELL_PAGE": folder}
+
+
+def record(context, method):
+    if method == "samples":
+        context.sample("--", context.target("truth-gcc-O2"), "libraries", "0.3")
+    elif method == "calls":
+        context.instrument("--", context.target("call-times"))
+    else:
+        context.need("dotnet")
+        done = context.run(context.dwell, "memory", "-q", "-o", "run.dwell", "--", context.target("dotnet/managed"),
+                           "trees", "9", "10", "1")
+        expect(done.returncode, 3, done.stderr)
+
+
+def export(context, *words, session="run.dwell"):
+    return context.run(context.dwell, "export", session, "--to", "html", "-o", "run.html", *words, env=template(context))
+
+
+def requests_for(opened, function):
+    """What a page may ask of each view, and all else."""
+    half = {"until": opened["duration_ns"] // 2}
+    for chosen in ({}, half, {"all_code": False}, {}):
+        for view in opened["views"]:
+            if view["name"] == "file-io" and chosen == half:
+                continue
+            about = {"function": function} if view["function"] == "must" else {}
+            yield {"op": "rows", "view": view["name"], "filter": chosen, "count": 1000, **about}
+            if view["is_tree"]:
+                yield {"op": "tree", "view": view["name"], "filter": chosen, "node": 0 if view["name"] == "file-io" else 1}
+        for op in ("open", "summary", "hotpath", "flame", "timeline"):
+            yield {"op": op, "filter": chosen}
+        yield {"op": "function", "function": function, "filter": chosen}
+        yield {"op": "annotate", "function": function, "filter": chosen}
+        yield {"op": "annotate", "function": function, "filter": chosen, "kind": "instructions"}
+
+
+def ask(context, command, requests):
+    done = context.run(*command, input="".join(json.dumps(r) + "\n" for r in requests))
+    expect(done.returncode, 0, f"status of {command}\n{done.stderr}")
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    expect(len(answers), len(requests), "answers")
+    return answers
+
+
+@cases("samples", "calls", "objects")
+@needs("node")
+def test_engine(context, method):
+    record(context, method)
+    program = os.path.join(os.path.dirname(context.dwell), "src/page/page-engine"), "run.dwell"
+    opened, functions = ask(context, program, [{"op": "open"}, {"op": "rows", "view": "functions", "count": 1000}])
+    function = next(i for i in functions["functions"] if i)
+    rows = [dict(zip(functions["columns"], row)) for row in functions["rows"]]
+    expect(rows, context.report("functions")["rows"][:1000], "functions")
+    requests = list(requests_for(opened, function))
+    expect(export(context).returncode, 0, "export")
+    told = ask(context, ("node", os.path.join(HERE, "page-engine.mjs"), "run.html"), requests)
+    for request, here, there in zip(requests, ask(context, program, requests), told):
+        # Only who opened a file knows its name.
+        here.pop("title", None)
+        there.pop("title", None)
+        expect(there, here, request)
+        require("error" not in here, (request, here))
+
+
+def test_export_says_what_is_wrong(context):
+    context.sample("--", context.target("truth-gcc-O2"), "libraries", "0.1")
+    done = context.run(context.dwell, "export", "run.dwell", "--to", "html", "-o", "run.html",
+                       env={**context.env, "DWELL_PAGE": context.path("nowhere")})
+    expect((done.returncode, os.path.exists(context.path("run.html"))), (1, False), done.stderr)
+    done = export(context, "--process", "1")
+    expect(done.returncode, 2, done.stderr)
+    require("filters by itself" in done.stderr, done.stderr)
+    done = export(context, session="nothing.dwell")
+    expect(done.returncode, 1, done.stderr)
+    expect(len(done.stderr.splitlines()), 1, done.stderr)
+
+
+class Server:
+    """dwell view of run.dwell."""
+    def __init__(self, context):
+        self.process = subprocess.Popen([context.dwell, "view", "--no-browser", "run.dwell"], cwd=context.scratch, text=True,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=template(context))
+        self.url = self.process.stdout.readline().strip()
+        match = re.fullmatch(r"http://127\.0\.0\.1:(\d+)(/[0-9a-f]{32}/)", self.url)
+        require(match, self.url)
+        self.port, self.path = int(match[1]), match[2]
+
+    def get(self, path=None, method="GET", **headers):
+        """Status and body of an answer."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection.putrequest(method, path or self.path, skip_host="Host" in headers)
+        for name, value in headers.items():
+            connection.putheader(name, value)
+        connection.endheaders()
+        answer = connection.getresponse()
+        return answer.status, answer.read(), dict(answer.getheaders())
+
+    def stop(self):
+        self.process.send_signal(signal.SIGINT)
+        self.process.communicate(timeout=60)
+        return self.process.returncode
+
+
+def test_view(context):
+    context.sample("--", context.target("truth-gcc-O2"), "libraries", "0.1")
+    expect(export(context).returncode, 0, "export")
+    server = Server(context)
+    try:
+        status, body, headers = server.get()
+        with open(context.path("run.html"), "rb") as f:
+            expect((status, body == f.read()), (200, True), "the page")
+        expect((headers["Cache-Control"], headers["X-Frame-Options"], headers["Cross-Origin-Resource-Policy"]),
+               ("no-store", "DENY", "same-origin"), "headers")
+        local = f"127.0.0.1:{server.port}"
+        for what, want in (({"method": "HEAD"}, 200), ({"Host": f"localhost:{server.port}"}, 200),
+                           ({"Origin": f"http://{local}"}, 200),
+                           ({"Host": "evil.example"}, 403), ({"Host": f"evil.example:{server.port}"}, 403),
+                           ({"Origin": "http://evil.example"}, 403), ({"Origin": "null"}, 403),
+                           ({"path": "/"}, 404), ({"path": server.path[:-2] + "/"}, 404),
+                           ({"path": server.path + "../../etc/passwd"}, 404), ({"method": "POST"}, 405),
+                           ({"Cookie": "x" * 20000}, 431)):
+            status, body, _ = server.get(**what)
+            expect((status, bool(body)), (want, want == 200 and what.get("method") != "HEAD"), what)
+    finally:
+        expect(server.stop(), 0, "status at the end")
+
+
+def test_view_of_many(context):
+    """Connections that say nothing, or go away, keep nobody from the page; from elsewhere there is none."""
+    context.sample("--", context.target("truth-gcc-O2"), "libraries", "0.1")
+    server = Server(context)
+    try:
+        idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(40)]
+        for connection in idle[::2]:
+            connection.send(b"GET ")
+        expect(server.get()[0], 200, "beside idle connections")
+        for connection in idle:
+            connection.close()
+        expect(server.get()[0], 200, "after them")
+        with open(f"/proc/{server.process.pid}/net/tcp") as f:
+            listening = [line.split()[1] for line in f if line.split()[3] == "0A"]
+        require(f"0100007F:{server.port:04X}" in listening, listening)
+        require(f"00000000:{server.port:04X}" not in listening, listening)
+    finally:
+        expect(server.stop(), 0, "status at the end")
