@@ -84,11 +84,11 @@ static bool is_time(enum dw_cell_kind kind)
 	       kind == DWELL_CELL_CALL_NS;
 }
 
-static enum dw_time_digits digits_of(const struct dw_format_job *job, enum dw_column column)
+enum dw_time_digits dw_table_digits(enum dw_column column, double sample_ns)
 {
 	const struct dw_column_info *info = dw_column_info(column);
 
-	if (info->aspect == DWELL_ASPECT_TIME && job->view->sample_ns >= 1e6)
+	if (info->aspect == DWELL_ASPECT_TIME && sample_ns >= 1e6)
 		return DWELL_DIGITS_FEW;
 	if (info->kind == DWELL_CELL_CALL_NS)
 		return DWELL_DIGITS_CALL;
@@ -100,7 +100,8 @@ void dw_table_fit_unit(const struct dw_format_job *job, enum dw_column column,
 {
 	enum dw_time_unit unit = is_time(c->kind) ? dw_time_unit_for(c->number) : 0;
 
-	if (digits_of(job, column) == DWELL_DIGITS_FEW && unit < DWELL_UNIT_MS)
+	if (dw_table_digits(column, job->view->sample_ns) == DWELL_DIGITS_FEW &&
+	    unit < DWELL_UNIT_MS)
 		unit = DWELL_UNIT_MS;
 	if (unit > w->unit[column])
 		w->unit[column] = unit;
@@ -120,7 +121,8 @@ void dw_table_put_number(const struct dw_format_job *job, enum dw_column column,
 		digits[DWELL_DIGITS_MAX_BYTES - 4] = '.';
 		dw_buf_puts(b, digits + DWELL_DIGITS_MAX_BYTES - 4);
 	} else if (is_time(c->kind))
-		dw_time_unit_put(b, c->number, w->unit[column], digits_of(job, column));
+		dw_time_unit_put(b, c->number, w->unit[column],
+				 dw_table_digits(column, job->view->sample_ns));
 	else if (c->kind == DWELL_CELL_ADDRESS)
 		dw_buf_puts(b, dw_digits_hex(c->number, digits));
 	else if (c->kind == DWELL_CELL_CHANGE)

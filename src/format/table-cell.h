@@ -25,6 +25,9 @@ struct dw_table_words {
 /* The header of @column: shorter than its title where nothing gets lost. Borrowed. */
 const char *dw_table_header(const struct dw_format_job *job, enum dw_column column);
 
+/* How exactly times of @column are written, where a sample stands for @sample_ns. */
+enum dw_time_digits dw_table_digits(enum dw_column column, double sample_ns);
+
 /* Whether @column is left-aligned text that may be cut. */
 bool dw_table_is_text(enum dw_column column);
 

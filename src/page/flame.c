@@ -210,14 +210,13 @@ static int order(const struct dw_page *page, const struct dw_page_request *r,
 {
 	*ret = *r;
 	ret->sort = NULL;
-	if (r->is_inverted)
-		return dw_error_set(err, DWELL_ERR_UNSUPPORTED, "inverted trees are to come");
 	if (!r->order || !strcmp(r->order, "weight"))
 		ret->sort = r->measure;
 	else if (!strcmp(r->order, "name"))
-		ret->sort = dw_profile_method(&page->profile) == DWELL_METHOD_MEMORY
-				    ? "name"
-				    : "function_name";
+		ret->sort =
+			dw_profile_method(&page->profile) == DWELL_METHOD_MEMORY && !r->is_inverted
+				? "name"
+				: "function_name";
 	else if (strcmp(r->order, "time") || !dw_profile_has_calls(&page->profile))
 		return dw_error_set(err, DWELL_ERR_USAGE,
 				    "order takes weight, name, or of calls time, not '%s'",

@@ -1,4 +1,6 @@
 /* What there is in a session: its views with their columns, processes and threads, modules. */
+#include "format/table-cell.h"
+#include "model/measure.h"
 #include "page/page-internal.h"
 
 #include <errno.h>
@@ -51,6 +53,20 @@ static const char *unit_of(enum dw_column column)
 	return is_bytes(info->measure) ? "bytes" : "count";
 }
 
+/* What cells of @column are, more closely than by their unit. */
+static const char *kind_of(enum dw_column column)
+{
+	static const char *const kinds[] = {
+		[DWELL_CELL_EMPTY] = "text",	[DWELL_CELL_TEXT] = "text",
+		[DWELL_CELL_COUNT] = "count",	[DWELL_CELL_CHANGE] = "change",
+		[DWELL_CELL_NUMBER] = "number", [DWELL_CELL_PERCENT] = "percent",
+		[DWELL_CELL_TIME_NS] = "time",	[DWELL_CELL_DURATION_NS] = "duration",
+		[DWELL_CELL_CALL_NS] = "call",	[DWELL_CELL_ADDRESS] = "address",
+	};
+
+	return kinds[dw_column_info(column)->kind];
+}
+
 static bool has(const enum dw_column *list, enum dw_column column)
 {
 	while (*list && *list != column)
@@ -78,11 +94,13 @@ static void put_columns(const struct dw_page *page, const struct dw_view_ops *vi
 		put_member(out, "header", info->header ? info->header : info->title);
 		dw_out_printf(out,
 			      ", \"unit\": \"%s\", \"is_default\": %s, \"is_measure\": %s, "
-			      "\"is_amount\": %s, \"exclusive\": %s}",
+			      "\"is_amount\": %s, \"exclusive\": %s, \"kind\": \"%s\", "
+			      "\"digits\": %d}",
 			      unit_of(all[i]), has(defaults, all[i]) ? "true" : "false",
 			      info->measure ? "true" : "false",
 			      dw_column_is_amount(all[i]) ? "true" : "false",
-			      info->exclusive ? "true" : "false");
+			      info->exclusive ? "true" : "false", kind_of(all[i]),
+			      (int)dw_table_digits(all[i], dw_sample_ns(&page->profile)));
 	}
 }
 

@@ -28,17 +28,19 @@ struct dw_page_key {
 	bool unfolding;	    /* a tree of which nodes are asked for one by one */
 	bool by_first_call; /* likewise, siblings by their first call */
 	bool intel;
-	bool source; /* with the text of lines, also of those between */
+	bool inverted; /* of a call tree */
+	bool source;   /* with the text of lines, also of those between */
 };
 
 /* A view that is open. */
 struct dw_page_view {
 	struct dw_page_key key;
 	struct dw_view view;
-	struct dw_unfold tree;	/* if key.unfolding */
-	char *search;		/* NULL = nothing was searched for */
-	DW_VEC(uint32_t) found; /* rows in which it stands */
-	uint64_t used;		/* when, by page.clock */
+	struct dw_totals inverted; /* if key.inverted: what the view shows */
+	struct dw_unfold tree;	   /* if key.unfolding */
+	char *search;		   /* NULL = nothing was searched for */
+	DW_VEC(uint32_t) found;	   /* rows in which it stands */
+	uint64_t used;		   /* when, by page.clock */
 };
 
 struct dw_page {
@@ -99,6 +101,10 @@ dw_page_op_fn dw_page_op_timeline;
  * node exists. */
 int dw_page_tree(struct dw_page *page, const struct dw_page_request *r, struct dw_page_view **ret,
 		 struct dw_error *err);
+
+/* Write the longest times of the first rows of @v by column, by which a page chooses units; null
+ * for other columns. */
+void dw_page_put_most(const struct dw_view *v, const enum dw_column *columns, struct dw_out *out);
 
 /* Write the keys of @columns as a member of an answer. */
 void dw_page_put_columns(const enum dw_column *columns, struct dw_out *out);

@@ -5,6 +5,7 @@
 #include "page/page-internal.h"
 
 #include "analysis/disassembly.h"
+#include "analysis/inverted.h"
 #include "analysis/slow-calls.h"
 #include "analysis/wait-kinds.h"
 
@@ -14,13 +15,15 @@
 
 enum { SELECTIONS_MAX = 4, VIEWS_MAX = 8 };
 
-#define ALLOC_PATHS_TRIM_PCT .01 /* of bytes, as in reports for machines */
+#define ALLOC_PATHS_TRIM_PCT .01   /* of bytes, as in reports for machines */
+#define INVERTED_MIN_SHARE   .0001 /* of all, of callers in inverted trees */
 
 static void free_view(struct dw_page_view *v)
 {
 	if (v->key.unfolding)
 		dw_unfold_release(&v->tree);
 	dw_view_release(&v->view);
+	dw_totals_release(&v->inverted);
 	dw_selection_unref(v->key.selection);
 	free(v->search);
 	dw_vec_release(&v->found);
@@ -151,7 +154,7 @@ static void drop_views_without_totals(struct dw_page *page)
 
 	for (size_t i = 0; i < page->views.n; i++) {
 		struct dw_page_view *v = page->views.v[i];
-		bool is_kept = false;
+		bool is_kept = v->key.inverted; /* it has its own */
 
 		dw_vec_each(kept, &page->totals.kept)
 			is_kept |= &(*kept)->totals == v->view.request.totals;
@@ -208,6 +211,10 @@ static int open_view(struct dw_page *page, struct dw_page_view *v, struct dw_err
 	if (rc)
 		return rc;
 	request.totals = &kept->totals;
+	if (key->inverted) {
+		request.totals = &v->inverted;
+		rc = dw_totals_invert(&kept->totals, INVERTED_MIN_SHARE, &v->inverted);
+	}
 	folded = dw_totals_store_folded(&page->totals, &key->totals);
 	if (folded) {
 		request.profile = &folded->folded.profile;
@@ -215,7 +222,7 @@ static int open_view(struct dw_page *page, struct dw_page_view *v, struct dw_err
 	}
 	if (key->ops == &dw_view_allocations && !key->unfolding)
 		request.pruning.trim_pct = ALLOC_PATHS_TRIM_PCT;
-	rc = dw_view_open(&v->view, key->ops, &request);
+	rc = rc ? rc : dw_view_open(&v->view, key->ops, &request);
 	if (!rc && key->unfolding)
 		rc = dw_unfold_init(&v->tree, &v->view);
 	return rc ? dw_error_set(err, rc, "cannot open the view %s: %s", key->ops->name,
@@ -228,9 +235,10 @@ static bool is_same(const struct dw_page_key *a, const struct dw_page_key *b)
 	return a->ops == b->ops && a->selection == b->selection && a->function == b->function &&
 	       a->sort == b->sort && a->reverse == b->reverse && a->unfolding == b->unfolding &&
 	       a->by_first_call == b->by_first_call && a->intel == b->intel &&
-	       a->source == b->source && a->totals.root == b->totals.root &&
-	       a->totals.folds == b->totals.folds && a->totals.opened == b->totals.opened &&
-	       a->totals.by == b->totals.by && a->totals.splits_lines == b->totals.splits_lines &&
+	       a->source == b->source && a->inverted == b->inverted &&
+	       a->totals.root == b->totals.root && a->totals.folds == b->totals.folds &&
+	       a->totals.opened == b->totals.opened && a->totals.by == b->totals.by &&
+	       a->totals.splits_lines == b->totals.splits_lines &&
 	       a->totals.delimited_intervals == b->totals.delimited_intervals;
 }
 
@@ -329,6 +337,7 @@ int dw_page_view(struct dw_page *page, const struct dw_page_request *r,
 	key.totals.folds = folds(page, r, ops);
 	if (key.totals.folds && dw_is_opened(&page->profile, key.function))
 		key.totals.opened = key.function;
+	key.inverted = r->is_inverted && unfolding;
 	key.totals.by = r->by;
 	key.totals.delimited_intervals = r->delimited_intervals;
 	/* Of the views of a function, too, statements are rows unless nobody could tell them apart.

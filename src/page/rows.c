@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_MAX = 100000 }; /* of a window */
+enum {
+	ROWS_MAX = 100000,    /* of a window */
+	MOST_OF_ROWS = 10000, /* among which the longest times are looked for */
+};
 
 static void put_fact(const struct dw_format_fact *fact, struct dw_out *out)
 {
@@ -75,6 +78,44 @@ int dw_page_put_objects(const struct dw_view *v, const enum dw_column *columns, 
 	dw_out_puts(out, "]");
 	dw_format_records_release(&r);
 	return rc ? rc : out->failed;
+}
+
+static bool is_time(enum dw_column column)
+{
+	enum dw_cell_kind kind = dw_column_info(column)->kind;
+
+	return kind == DWELL_CELL_DURATION_NS || kind == DWELL_CELL_CALL_NS ||
+	       kind == DWELL_CELL_TIME_NS;
+}
+
+void dw_page_put_most(const struct dw_view *v, const enum dw_column *columns, struct dw_out *out)
+{
+	dw_auto(dw_buf) scratch = DW_BUF_INIT;
+	uint64_t most[DWELL_COLUMNS_N] = {0};
+	size_t n = v->n < MOST_OF_ROWS ? v->n : MOST_OF_ROWS;
+
+	for (size_t i = 0; i < n; i++) {
+		struct dw_row row;
+		struct dw_cell cell;
+
+		dw_view_row(v, i, &scratch, &row);
+		for (size_t k = 0; columns[k]; k++) {
+			if (!is_time(columns[k]))
+				continue;
+			dw_view_cell(v, &row, columns[k], NULL, &cell);
+			if (cell.kind != DWELL_CELL_EMPTY && cell.number > most[k])
+				most[k] = cell.number;
+		}
+	}
+	dw_out_puts(out, ", \"max\": [");
+	for (size_t k = 0; columns[k]; k++) {
+		dw_page_comma(out, k);
+		if (is_time(columns[k]))
+			dw_format_count(out, most[k]);
+		else
+			dw_out_puts(out, "null");
+	}
+	dw_out_puts(out, "]");
 }
 
 int dw_page_op_report(struct dw_page *page, const struct dw_page_request *r, struct dw_out *out,
@@ -223,6 +264,7 @@ int dw_page_op_rows(struct dw_page *page, const struct dw_page_request *r, struc
 	dw_out_printf(out, "\"total\": %zu, \"rows\": ", total);
 	rc = dw_page_put_rows(&v->view, columns, found, first, n, out);
 	put_ids(v, found, first, n, out);
+	dw_page_put_most(&v->view, columns, out);
 	dw_page_put_columns(columns, out);
 	dw_out_puts(out, ", \"session\": ");
 	dw_page_put_session(&v->view, out);

@@ -17,10 +17,13 @@ int dw_page_tree(struct dw_page *page, const struct dw_page_request *r, struct d
 	int rc;
 
 	if (!named.view)
-		named.view = dw_profile_method(&page->profile) == DWELL_METHOD_MEMORY
-				     ? dw_view_allocations.name
-				     : dw_view_calltree.name;
+		named.view =
+			dw_profile_method(&page->profile) == DWELL_METHOD_MEMORY && !r->is_inverted
+				? dw_view_allocations.name
+				: dw_view_calltree.name;
 	rc = dw_page_find_view(page, &named, &ops, err);
+	if (!rc && r->is_inverted && ops != &dw_view_calltree)
+		rc = dw_error_set(err, DWELL_ERR_USAGE, "only call trees can be turned round");
 	if (!rc && !ops->tree)
 		rc = dw_error_set(err, DWELL_ERR_USAGE, "the view %s is no tree", ops->name);
 	rc = rc ? rc : dw_page_view(page, r, ops, true, ret, err);
@@ -91,6 +94,7 @@ int dw_page_op_tree(struct dw_page *page, const struct dw_page_request *r, struc
 	dw_out_printf(out, "\"total\": %zu, \"rows\": ", total);
 	rc = dw_page_put_rows(&rows, columns, NULL, 0, n, out);
 	put_nodes(v, &rows, out);
+	dw_page_put_most(&rows, columns, out);
 	dw_page_put_columns(columns, out);
 	return rc ? dw_error_set(err, rc, "out of memory") : 0;
 }
