@@ -266,6 +266,11 @@ int dw_image_fd(const struct dw_image *image)
 	return image->fd;
 }
 
+const struct dw_elf *dw_image_elf(const struct dw_image *image)
+{
+	return image->elf;
+}
+
 const uint8_t *dw_image_bytes(const struct dw_image *image, size_t *n)
 {
 	*n = image->bytes_n;

@@ -23,6 +23,7 @@
 ssize_t dw_memory_read(pid_t pid, uint64_t addr, void *buf, size_t n);
 
 struct dw_cfi_table;
+struct dw_elf;
 struct dw_image;
 
 /*
@@ -60,6 +61,9 @@ const struct dw_cfi_table *dw_image_cfi(const struct dw_image *image);
 
 /* The build-id, borrowed, *@n = its bytes, 0 = none. */
 const uint8_t *dw_image_build_id(const struct dw_image *image, size_t *n);
+
+/* Its ELF object, borrowed. */
+const struct dw_elf *dw_image_elf(const struct dw_image *image);
 
 /* The file, borrowed. -1 for an image from memory. */
 int dw_image_fd(const struct dw_image *image);

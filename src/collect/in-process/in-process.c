@@ -408,6 +408,10 @@ static int note_end(struct dw_backend *b)
 		const char *key;
 		uint64_t value;
 	} rows[] = {
+		{"python_samples", b->dispatcher.unwinder.python.counts.samples},
+		{"python_torn", b->dispatcher.unwinder.python.counts.torn},
+		{"python_unmatched", b->dispatcher.unwinder.python.counts.unmatched},
+		{"python_unnamed", b->dispatcher.unwinder.python.counts.unnamed},
 		{"threads_unsampled", b->unsampled + b->ended.threads_refused},
 		{"children_unsampled", b->children},
 		{"left_alone_signal", b->left_alone[DWELL_SAMPLE_OFF_SIGNAL]},

@@ -263,7 +263,9 @@ int dw_in_process_begin(struct dw_in_process_reader *r, struct dw_sampled_proces
 	return tell_name(r, p->pid, p->pid, st.name, true, p->start_ns);
 }
 
-static int take_stack(const struct reading *g, const struct dw_in_process_record *record)
+/* Take @record, whose registers and stack are the @n bytes at @stack. */
+static int take_stack(const struct reading *g, const struct dw_in_process_record *record,
+		      const uint8_t *stack, size_t n, const struct dw_python_sample *python)
 {
 	enum { REGS_BYTES = DWELL_SAMPLE_REGS * sizeof(uint64_t) };
 	struct dw_perf_record sample = {.type = PERF_RECORD_SAMPLE,
@@ -272,15 +274,73 @@ static int take_stack(const struct reading *g, const struct dw_in_process_record
 					.tid = record->tid};
 
 	_Static_assert((int)DWELL_SAMPLE_REGS == (int)DWELL_REG_COUNT, "the same registers");
-	if (record->content_bytes < REGS_BYTES) {
+	if (n < REGS_BYTES) {
 		g->r->malformed++;
 		return 0;
 	}
 	sample.sample.abi = PERF_SAMPLE_REGS_ABI_64;
-	memcpy(sample.sample.regs.r, record->content, REGS_BYTES);
-	sample.sample.stack = record->content + REGS_BYTES;
-	sample.sample.stack_bytes = record->content_bytes - REGS_BYTES;
+	memcpy(sample.sample.regs.r, stack, REGS_BYTES);
+	sample.sample.stack = stack + REGS_BYTES;
+	sample.sample.stack_bytes = n - REGS_BYTES;
+	sample.sample.python = *python;
 	return take(g->r, &sample);
+}
+
+/* Take a sample of a thread that runs an interpreter. */
+static int take_python_stack(const struct reading *g, const struct dw_in_process_record *record)
+{
+	struct dw_python_sample python = {.is_told = true};
+	struct dw_python_stack head = {0};
+	size_t n = sizeof head;
+
+	if (record->content_bytes >= n)
+		memcpy(&head, record->content, n);
+	n += head.n * sizeof *python.frames;
+	if (head.n > DWELL_PYTHON_FRAMES_MAX || n > record->content_bytes) {
+		g->r->malformed++;
+		return 0;
+	}
+	python.frames = (const void *)(record->content + sizeof head);
+	python.n = head.n;
+	python.state = head.state;
+	return take_stack(g, record, record->content + n, record->content_bytes - n, &python);
+}
+
+/* The process has an interpreter, and what it told before of functions is another's. */
+static int begin_python(const struct reading *g, struct dw_tracked_process *p,
+			const struct dw_python_runtime *told)
+{
+	const struct dw_space_range *range = dw_space_find(&p->space, (struct dw_avma){told->eval});
+	const struct dw_elf *elf = NULL;
+
+	dw_python_end(p->python);
+	if (range)
+		elf = dw_perf_modules_elf(&g->r->dispatcher->modules, range->module);
+	p->python = dw_python_begin(told, elf, range ? range->bias : 0);
+	return p->python ? 0 : -ENOMEM;
+}
+
+/* Take what is told of Python but for samples. */
+static int take_python(const struct reading *g, const struct dw_in_process_record *record)
+{
+	struct dw_python *all = &g->r->dispatcher->unwinder.python;
+	struct dw_python_runtime told;
+	struct dw_tracked_thread *th;
+	int rc = dw_track_thread(&g->r->dispatcher->track, g->p->pid, g->p->pid, record->time_ns,
+				 &th);
+
+	if (rc || !all->jit)
+		return rc;
+	if (record->kind == DWELL_SAMPLE_PYTHON && record->content_bytes == sizeof told) {
+		memcpy(&told, record->content, sizeof told);
+		return begin_python(g, th->process, &told);
+	}
+	rc = record->kind == DWELL_SAMPLE_PYTHON_CODE && th->process->python
+		     ? dw_python_tell(all, th->process->python, record->content,
+				      record->content_bytes)
+		     : DWELL_ERR_FORMAT;
+	g->r->malformed += rc && rc != -ENOMEM;
+	return rc == -ENOMEM ? rc : 0;
 }
 
 /* Name the process after the first file it has mapped, if it ended before its name was read. */
@@ -346,7 +406,13 @@ static int take_record(void *ctx, const struct dw_in_process_record *record)
 	}
 	switch (record->kind) {
 	case DWELL_SAMPLE_STACK:
-		return take_stack(g, record);
+		return take_stack(g, record, record->content, record->content_bytes,
+				  &(struct dw_python_sample){0});
+	case DWELL_SAMPLE_PYTHON_STACK:
+		return take_python_stack(g, record);
+	case DWELL_SAMPLE_PYTHON:
+	case DWELL_SAMPLE_PYTHON_CODE:
+		return take_python(g, record);
 	case DWELL_SAMPLE_MAPS:
 		return take_maps(g, record);
 	case DWELL_SAMPLE_THREAD:

@@ -76,13 +76,15 @@ static bool is_equal(const void *ctx, uint32_t id)
 	       a->line == b->line;
 }
 
-/* The module of JIT code that is called @name. */
-static int get_module(struct dw_profile *p, struct dw_jit_text name, uint32_t *ret)
+/* The module of JIT code of the path @path that is called @name. */
+static int get_named(struct dw_profile *p, struct dw_jit_text path, struct dw_jit_text name,
+		     uint32_t *ret)
 {
 	struct dw_module m = {.kind = DWELL_MODULE_JIT};
-	int rc = dw_strings_add(&p->strings, name.at, name.n, &m.path);
+	int rc = dw_strings_add(&p->strings, path.at, path.n, &m.path);
 
-	m.name = m.path;
+	if (!rc)
+		rc = dw_strings_add(&p->strings, name.at, name.n, &m.name);
 	for (uint32_t id = 1; !rc && id <= dw_modules_count(&p->modules); id++) {
 		const struct dw_module *known = dw_modules_get(&p->modules, id);
 
@@ -92,6 +94,12 @@ static int get_module(struct dw_profile *p, struct dw_jit_text name, uint32_t *r
 		}
 	}
 	return rc ? rc : dw_modules_add(&p->modules, &m, ret);
+}
+
+/* The module of JIT code that is called @name. */
+static int get_module(struct dw_profile *p, struct dw_jit_text name, uint32_t *ret)
+{
+	return get_named(p, name, name, ret);
 }
 
 int dw_jit_functions_module(struct dw_jit_functions *t, uint32_t *ret)
@@ -177,24 +185,44 @@ static int append(struct dw_jit_functions *t, const struct dw_jit_function *f, u
 	return rc ? rc : dw_allocations_method(&t->p->allocations, &method, &id);
 }
 
+/* The function that is equal to @l's, added when new. */
+static int find_or_append(struct dw_jit_functions *t, const struct lookup *l, uint32_t *ret)
+{
+	uint32_t hash = (uint32_t)dw_hash_u64((uint64_t)l->f.module << 32 ^
+					      (uint64_t)l->f.file << 16 ^ l->f.name);
+	int rc;
+
+	*ret = dw_idset_find(&t->set, hash, is_equal, l);
+	if (*ret)
+		return 0;
+	rc = append(t, &l->f, hash);
+	*ret = rc ? 0 : (uint32_t)t->rows.n;
+	return rc;
+}
+
 int dw_jit_functions_add(struct dw_jit_functions *t, const struct dw_jit_teller *who,
 			 const char *name, size_t n, uint32_t *ret)
 {
 	const struct dw_jit_name parts = dw_jit_name_read(name, n);
 	struct lookup l = {.table = t};
-	uint32_t hash;
 	int rc = intern(t, who, &parts, &l.f);
 
-	if (rc)
-		return rc;
-	hash = (uint32_t)dw_hash_u64((uint64_t)l.f.module << 32 ^ (uint64_t)l.f.file << 16 ^
-				     l.f.name);
-	*ret = dw_idset_find(&t->set, hash, is_equal, &l);
-	if (*ret)
-		return 0;
-	rc = append(t, &l.f, hash);
-	*ret = rc ? 0 : (uint32_t)t->rows.n;
-	return rc;
+	return rc ? rc : find_or_append(t, &l, ret);
+}
+
+int dw_jit_functions_declare(struct dw_jit_functions *t, const struct dw_jit_declaration *d,
+			     uint32_t *ret)
+{
+	struct lookup l = {.table = t, .f.line = d->line};
+	int rc = get_named(t->p, (struct dw_jit_text){d->module_path, strlen(d->module_path)},
+			   (struct dw_jit_text){d->module_name, strlen(d->module_name)},
+			   &l.f.module);
+
+	if (!rc)
+		rc = dw_strings_adds(&t->texts, d->name, &l.f.name);
+	if (!rc)
+		rc = dw_strings_adds(&t->texts, d->file, &l.f.file);
+	return rc ? rc : find_or_append(t, &l, ret);
 }
 
 uint64_t dw_jit_functions_place(struct dw_jit_functions *t, uint32_t id, uint64_t bytes)

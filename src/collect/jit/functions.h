@@ -57,6 +57,18 @@ struct dw_jit_teller {
 int dw_jit_functions_add(struct dw_jit_functions *t, const struct dw_jit_teller *who,
 			 const char *name, size_t n, uint32_t *ret);
 
+/* A function whose module is told, with texts of its own. */
+struct dw_jit_declaration {
+	const char *module_path, *module_name;
+	const char *name;
+	const char *file;
+	uint32_t line;
+};
+
+/* The function that @d declares, added when new. 0, -ENOMEM, DWELL_ERR_LIMIT. */
+int dw_jit_functions_declare(struct dw_jit_functions *t, const struct dw_jit_declaration *d,
+			     uint32_t *ret);
+
 /* The module of functions that say of no other: its id. 0 or -ENOMEM. */
 int dw_jit_functions_module(struct dw_jit_functions *t, uint32_t *ret);
 

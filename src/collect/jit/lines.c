@@ -99,6 +99,11 @@ int dw_jit_lines_read(struct dw_jit_lines *t, struct dw_strings *texts,
 	return rc;
 }
 
+int dw_jit_lines_add(struct dw_jit_lines *t, const struct dw_jit_line *row)
+{
+	return t->rows.n < LINES_MAX ? dw_vec_push(&t->rows, *row) : 0;
+}
+
 static int compare(const void *pa, const void *pb)
 {
 	const struct dw_jit_line *a = pa, *b = pb;

@@ -372,6 +372,13 @@ int dw_perf_modules_kernel(struct dw_perf_modules *m, uint32_t *ret)
 	return rc;
 }
 
+const struct dw_elf *dw_perf_modules_elf(const struct dw_perf_modules *m, uint32_t id)
+{
+	const struct dw_image *image = id < m->states.n ? m->states.v[id].image : NULL;
+
+	return image ? dw_image_elf(image) : NULL;
+}
+
 const struct dw_module_source *dw_perf_modules_sources(struct dw_perf_modules *m, size_t *n)
 {
 	struct dw_module_source none = {.fd = -1, .root_fd = -1};

@@ -20,6 +20,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct dw_elf;
 struct dw_image;
 
 struct dw_opening {
@@ -81,6 +82,9 @@ int dw_perf_modules_map(struct dw_perf_modules *m, const struct dw_mapper *who,
 
 /* The module id of the kernel. 0 or -ENOMEM. */
 int dw_perf_modules_kernel(struct dw_perf_modules *m, uint32_t *ret);
+
+/* The file of module @id, borrowed. NULL = its bytes could not be had. */
+const struct dw_elf *dw_perf_modules_elf(const struct dw_perf_modules *m, uint32_t id);
 
 /* The sources by module id, borrowed until the next mapping. *@n = modules + 1. NULL = no memory.
  */

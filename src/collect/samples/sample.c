@@ -17,6 +17,7 @@
 #include "collect/samples/sample.h"
 
 #include "base/cleanup.h"
+#include "collect/samples/python-stack.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -170,13 +171,14 @@ static int intern_frame(struct dw_sample_unwinder *s, struct dw_tracked_process 
 static int push_frame(struct dw_sample_unwinder *s, struct dw_tracked_process *p, struct dw_walk *w,
 		      const struct dw_unwind_frame *f)
 {
-	uint32_t parent = w->frames.n ? w->frames.v[w->frames.n - 1].stack : 0, frame, stack;
+	uint32_t parent = w->frames.n ? w->frames.v[w->frames.n - 1].stack : 0, frame, stack = 0;
 	int rc = intern_frame(s, p, f, &frame);
 
-	if (!rc)
+	if (!rc && !w->has_frames)
 		rc = dw_stacks_add(&s->profile->stacks, parent, frame, &stack);
 	return rc ? rc
-		  : dw_vec_push(&w->frames, (struct dw_walk_frame){f->pc.v, f->sp, f->fp, stack});
+		  : dw_vec_push(&w->frames,
+				(struct dw_walk_frame){f->pc.v, f->sp, f->fp, stack, frame});
 }
 
 /* The mark of a cut stack, with nothing outside of it. */
@@ -197,7 +199,7 @@ static int push_cut(struct dw_sample_unwinder *s, struct dw_walk *w)
 
 	return rc ? rc
 		  : dw_vec_push(&w->frames,
-				(struct dw_walk_frame){DWELL_WALK_CUT, UINT64_MAX, 0, stack});
+				(struct dw_walk_frame){DWELL_WALK_CUT, UINT64_MAX, 0, stack, 0});
 }
 
 /* Turn @w, a thread's last stack, into the one just found: keep the outer frames that are the same,
@@ -256,8 +258,14 @@ static struct dw_unwind_frame *frames_new(void)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* Memory for walks, made with the first sample that needs it. */
-static int prepare(struct dw_sample_unwinder *s, struct dw_tracked_thread *th)
+/* Whether frames of Python come into stacks of @th. */
+static bool has_python(const struct dw_tracked_thread *th, const struct dw_perf_sample *sample)
+{
+	return th->process->python && sample->python.is_told;
+}
+
+/* Memory for walks, made with the first sample that needs it. @has_frames: as in the walk. */
+static int prepare(struct dw_sample_unwinder *s, struct dw_tracked_thread *th, bool has_frames)
 {
 	struct dw_tracked_process *p = th->process;
 
@@ -269,8 +277,9 @@ static int prepare(struct dw_sample_unwinder *s, struct dw_tracked_thread *th)
 		th->walk = calloc(1, sizeof *th->walk);
 	if (!s->frames || !p->memos || !th->walk)
 		return -ENOMEM;
-	if (th->walk->generation != p->generation) {
+	if (th->walk->generation != p->generation || th->walk->has_frames != has_frames) {
 		th->walk->generation = p->generation;
+		th->walk->has_frames = has_frames;
 		th->walk->frames.n = 0;
 		th->walk->memory_bytes = 0;
 	}
@@ -300,10 +309,11 @@ static struct found take_chain(struct dw_sample_unwinder *s, struct dw_tracked_p
 static int walk_stack(struct dw_sample_unwinder *s, struct dw_tracked_thread *th,
 		      const struct dw_perf_record *r, struct found *ret)
 {
+	bool has_frames = has_python(th, &r->sample);
 	int rc = use_jit_code(s, th->process, r->time_ns);
 
 	if (!rc)
-		rc = prepare(s, th);
+		rc = prepare(s, th, has_frames);
 	if (rc)
 		return rc;
 	if (r->sample.user_n && !r->sample.stack_bytes) {
@@ -313,7 +323,7 @@ static int walk_stack(struct dw_sample_unwinder *s, struct dw_tracked_thread *th
 	*ret = unwind(s, th, r);
 	if (ret->end == DWELL_UNWIND_NO_RULE && !s->frames[ret->n - 1].range &&
 	    dw_track_resync(s->track, th->process, r->time_ns)) {
-		rc = prepare(s, th);
+		rc = prepare(s, th, has_frames);
 		if (!rc)
 			*ret = unwind(s, th, r);
 	}
@@ -325,6 +335,16 @@ static int walk_stack(struct dw_sample_unwinder *s, struct dw_tracked_thread *th
 static uint64_t top_of(const struct dw_walk_frame *f)
 {
 	return f->sp + 64;
+}
+
+/* The stack of the walk of @th with its frames of Python. */
+static int merge_python(struct dw_sample_unwinder *s, const struct dw_tracked_thread *th,
+			const struct dw_python_sample *python, uint32_t *ret)
+{
+	const struct dw_python_merge m = {s->profile, &s->python, th->process->python};
+
+	s->python.counts.torn += python->state == DWELL_PYTHON_TORN;
+	return dw_python_stack_merge(&m, th->walk, python, ret);
 }
 
 /* The stack of the program's own frames. */
@@ -346,6 +366,8 @@ static int take_user(struct dw_sample_unwinder *s, struct dw_tracked_thread *th,
 	} else {
 		dw_deep_keep(&s->deep, w, top_of(&w->frames.v[0]));
 	}
+	if (w->has_frames)
+		return merge_python(s, th, &r->sample.python, ret);
 	*ret = w->frames.v[w->frames.n - 1].stack;
 	return 0;
 }
@@ -368,7 +390,7 @@ static int take_place(struct dw_sample_unwinder *s, struct dw_tracked_thread *th
 		return 0;
 	rc = use_jit_code(s, p, r->time_ns);
 	if (!rc)
-		rc = prepare(s, th);
+		rc = prepare(s, th, th->walk && th->walk->has_frames);
 	if (!rc)
 		rc = add_cut(s, ret);
 	if (!rc)
@@ -495,7 +517,7 @@ int dw_sample_unwinder_begin(struct dw_sample_unwinder *s, struct dw_tracked_thr
 	int rc = use_jit_code(s, th->process, time_ns);
 
 	s->deep.time_ns = time_ns;
-	return rc ? rc : prepare(s, th);
+	return rc ? rc : prepare(s, th, th->walk && th->walk->has_frames);
 }
 
 int dw_sample_unwinder_intern(struct dw_sample_unwinder *s, const struct dw_tracked_thread *th,
@@ -529,4 +551,5 @@ void dw_sample_unwinder_release(struct dw_sample_unwinder *s)
 		munmap(s->frames, FRAMES_BYTES);
 	s->frames = NULL;
 	dw_deep_release(&s->deep);
+	dw_python_release(&s->python);
 }

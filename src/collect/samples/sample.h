@@ -4,6 +4,7 @@
 #pragma once
 
 #include "collect/jit/jit-code.h"
+#include "collect/python/python.h"
 #include "collect/samples/deep-stack.h"
 #include "collect/samples/track.h"
 #include "model/measure.h"
@@ -26,6 +27,7 @@ struct dw_sample_unwinder {
 	dw_sample_measure_fn *measure_of; /* NULL = all are samples */
 	void *ctx;			  /* of both */
 	struct dw_jit_code jit_code;
+	struct dw_python python;
 	uint64_t kept;
 	uint64_t discarded;    /* not taken in 64-bit code of the target */
 	uint64_t discarded_32; /* those of them that were in 32-bit code */

@@ -8,6 +8,7 @@
 #include "collect/samples/track.h"
 
 #include "base/cleanup.h"
+#include "collect/python/python.h"
 #include "collect/samples/track-procfs.h"
 #include "collect/samples/deep-stack.h"
 #include "target/command-line.h"
@@ -85,6 +86,8 @@ static void end_registry(struct dw_tracked_process *p)
 {
 	dw_jit_end(p->registry);
 	p->registry = NULL;
+	dw_python_end(p->python);
+	p->python = NULL;
 }
 
 int dw_track_registry(struct dw_track *t, struct dw_tracked_process *p)

@@ -20,6 +20,7 @@
 #include <sys/types.h>
 
 struct dw_mappings;
+struct dw_python_process;
 struct dw_walk;
 
 /* A small memory of frames already interned, indexed by address. */
@@ -46,6 +47,7 @@ struct dw_tracked_process {
 	struct dw_space space;
 	const void *runtime; /* that was asked for its code last, only compared; NULL = none */
 	struct dw_jit_process *registry; /* of what runtimes write about its code, NULL = none */
+	struct dw_python_process *python; /* its interpreter, owned; NULL = none was told */
 	const struct dw_owner *owner;	 /* NULL = not looked at yet */
 	uint64_t resync_at_ns; /* not before this time are mappings read from /proc again */
 	uint64_t resync_ns;    /* when they were, if no records tell of them */

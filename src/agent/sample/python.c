@@ -1,0 +1,251 @@
+/*
+ * Walking the frames of CPython; see python.h. Twice: the first time counts them and tells of
+ * functions, the second writes, since nothing changes meanwhile, and there is no room to keep them
+ * on a stack that may be small.
+ *
+ * Versions that reach the innermost frame by a record on the C stack (cframe) enter that before it
+ * is filled in: what it leads to then is whatever lay there, and the record before it has the
+ * frames. Source: Python/ceval.c of each version.
+ */
+#include "agent/sample/python.h"
+
+#include "agent/core/agent.h"
+#include "agent/core/bytes.h"
+#include "agent/core/memory.h"
+#include "agent/core/system-calls.h"
+
+enum {
+	TOLD = 1 << 14, /* code objects that are remembered */
+	WAYS = 4,
+	ASKED_MAX = 512, /* pages of one look */
+	PAGE = 4096,
+	OBJECT_TYPE = 8,
+	OBJECT_SIZE = 16,
+	TEXT_HASH = 24,
+	CODE_BYTES = 216,
+	OWNED_BY_C = 3, /* a frame's owner */
+};
+
+static struct {
+	const struct dw_python_layout *layout; /* NULL = no interpreter */
+	void *(*state)(void);		       /* of the calling thread */
+	uint64_t code_type;
+	uint64_t eval;
+	uint64_t *told; /* TOLD of them: seals; atomic */
+} python;
+
+bool dw_python_can_read(struct dw_python_pages *pages, uint64_t at, uint32_t bytes)
+{
+	uint64_t last = at + bytes - 1;
+
+	if (at < PAGE || at % sizeof(uint32_t) || last < at)
+		return false;
+	for (uint64_t page = at / PAGE; page <= last / PAGE; page++) {
+		uint64_t *known = &pages->known[page % DWELL_PYTHON_PAGES];
+
+		if (*known == page)
+			continue;
+		if (pages->asked++ >= ASKED_MAX || !dw_is_readable((const void *)(page * PAGE), 1))
+			return false;
+		*known = page;
+	}
+	return true;
+}
+
+static bool load(struct dw_python_walk *w, uint64_t at, uint64_t *ret)
+{
+	bool is_there = at % sizeof(*ret) == 0 && dw_python_can_read(&w->pages, at, sizeof(*ret));
+
+	*ret = is_there ? dw_python_word(at) : 0;
+	return is_there;
+}
+
+static bool is_code(struct dw_python_walk *w, uint64_t at)
+{
+	return at && at % sizeof(at) == 0 && dw_python_can_read(&w->pages, at, CODE_BYTES) &&
+	       dw_python_word(at + OBJECT_TYPE) == python.code_type;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+	return hash ^ hash >> 32;
+}
+
+/* A number for what the code object at @code is, which can be read. */
+static uint64_t seal_of(struct dw_python_walk *w, uint64_t code)
+{
+	const struct dw_python_layout *l = python.layout;
+	uint64_t hash = mix(1, code), name;
+
+	for (int i = 0; i < 2; i++)
+		for (uint32_t at = l->sealed[i][0]; at < l->sealed[i][1]; at += 8)
+			hash = mix(hash, dw_python_word(code + at));
+	if (l->seals_name && load(w, dw_python_word(code + l->code_name) + TEXT_HASH, &name))
+		hash = mix(hash, name);
+	return hash | 1;
+}
+
+/* How far the frame at @frame has come in @code. */
+static uint32_t position_of(uint64_t frame, uint64_t code)
+{
+	const struct dw_python_layout *l = python.layout;
+	uint64_t word = dw_python_word(frame + l->frame_position), at;
+
+	if (l->position_kind == DWELL_PYTHON_POINTER) {
+		at = word - (code + l->code_bytecode);
+		return at < dw_python_word(code + OBJECT_SIZE) * 2 && at < INT32_MAX
+			       ? (uint32_t)at
+			       : DWELL_PYTHON_POSITION_NONE;
+	}
+	at = (uint32_t)word;
+	if (at >= INT32_MAX / 2)
+		return DWELL_PYTHON_POSITION_NONE;
+	return (uint32_t)(l->position_kind == DWELL_PYTHON_UNITS ? at * 2 : at);
+}
+
+/* Read the frame at *@frame, and go to the one that called it. False: it is none. */
+static bool next(struct dw_python_walk *w, uint64_t *frame, struct dw_python_frame *ret,
+		 uint64_t *ret_seal)
+{
+	const struct dw_python_layout *l = python.layout;
+	const uint64_t at = *frame;
+	uint8_t mark;
+	uint64_t code;
+
+	if (at % sizeof(at) || !dw_python_can_read(&w->pages, at, l->frame_bytes))
+		return false;
+	*ret = (struct dw_python_frame){.code = DWELL_PYTHON_OUTERMOST};
+	*ret_seal = 0;
+	*frame = dw_python_word(at + l->frame_previous);
+	mark = *(const volatile uint8_t *)(at + l->frame_mark);
+	if (l->has_base && mark == OWNED_BY_C)
+		return true;
+	code = dw_python_word(at + l->frame_code);
+	if (!is_code(w, code))
+		return false;
+	*ret_seal = seal_of(w, code);
+	ret->code = code;
+	ret->position = position_of(at, code);
+	ret->seal = (uint32_t)(*ret_seal >> 32);
+	if (l->is_eval_own || (!l->has_base && mark))
+		ret->code |= DWELL_PYTHON_OUTERMOST;
+	return true;
+}
+
+/* Tell of @frame's function unless that was done. */
+static void tell(struct dw_python_walk *w, const struct dw_python_frame *frame, uint64_t seal)
+{
+	uint64_t code = frame->code & -(uint64_t)8;
+	uint64_t *set = &python.told[mix(2, code) % (TOLD / WAYS) * WAYS];
+	int at = (int)(seal >> 8) % WAYS;
+
+	if (!code)
+		return;
+	for (int i = 0; i < WAYS; i++)
+		if (__atomic_load_n(&set[i], __ATOMIC_ACQUIRE) == seal)
+			return;
+	if (dw_python_tell_code(python.layout, &w->pages, code, frame->seal))
+		__atomic_store_n(&set[at < 0 ? -at : at], seal, __ATOMIC_RELEASE);
+}
+
+/* Count the frames from @frame on, and tell of what they are. False: they do not end as they must.
+ */
+static bool count(struct dw_python_walk *w, uint64_t frame)
+{
+	struct dw_python_frame row = {.code = DWELL_PYTHON_OUTERMOST};
+	uint64_t seal;
+
+	w->first = frame;
+	w->n = 0;
+	while (frame && w->n < DWELL_PYTHON_FRAMES_MAX) {
+		if (!next(w, &frame, &row, &seal))
+			return false;
+		tell(w, &row, seal);
+		w->n++;
+	}
+	if (frame)
+		w->state = DWELL_PYTHON_DEEP;
+	return frame || row.code & DWELL_PYTHON_OUTERMOST;
+}
+
+/* Where the frames of the thread with the state @state begin, or, not @is_newest, began before its
+ * last call from C. */
+static bool find_first(struct dw_python_walk *w, uint64_t state, bool is_newest, uint64_t *ret)
+{
+	const struct dw_python_layout *l = python.layout;
+
+	if (!load(w, state + l->state_frame, ret) || !l->has_cframe)
+		return *ret || !l->has_cframe;
+	if (!is_newest && !load(w, *ret + l->cframe_previous, ret))
+		return false;
+	return load(w, *ret + l->cframe_frame, ret);
+}
+
+bool dw_python_look(struct dw_python_walk *w)
+{
+	uint64_t state = python.layout ? (uint64_t)python.state() : 0, first;
+
+	*w = (struct dw_python_walk){.state = DWELL_PYTHON_WHOLE};
+	if (!state)
+		return false;
+	if (find_first(w, state, true, &first) && count(w, first))
+		return true;
+	if (python.layout->has_cframe && find_first(w, state, false, &first) && count(w, first))
+		return true;
+	w->state = DWELL_PYTHON_TORN;
+	w->n = 0;
+	return true;
+}
+
+uint32_t dw_python_write(struct dw_python_walk *w, const struct dw_ring_place *place)
+{
+	const struct dw_python_stack head = {w->n, w->state};
+	struct dw_python_frame row = {0};
+	uint32_t at = sizeof(head);
+	uint64_t frame = w->first, seal;
+
+	dw_ring_write(place, 0, &head, sizeof(head));
+	for (uint32_t i = 0; i < w->n; i++, at += (uint32_t)sizeof(row)) {
+		if (!next(w, &frame, &row, &seal))
+			row = (struct dw_python_frame){0};
+		dw_ring_write(place, at, &row, sizeof(row));
+	}
+	return at;
+}
+
+static void tell_runtime(void)
+{
+	const struct dw_python_runtime runtime = {.version = python.layout->version,
+						  .eval = python.eval};
+	struct dw_ring_place place;
+
+	if (!dw_ring_begin(&place, DWELL_SAMPLE_PYTHON, sizeof(runtime)))
+		return;
+	dw_ring_write(&place, 0, &runtime, sizeof(runtime));
+	dw_ring_end(&place, sizeof(runtime));
+}
+
+void dw_python_start(void)
+{
+	const struct dw_python_layout *l = dw_python_find_layout();
+
+	python.state = (void *(*)(void))dw_loader_first("PyGILState_GetThisThreadState");
+	python.code_type = (uint64_t)dw_loader_first("PyCode_Type");
+	python.eval = (uint64_t)dw_loader_first("_PyEval_EvalFrameDefault");
+	if (!l || !python.state || !python.code_type || !python.eval)
+		return;
+	python.told = dw_agent_memory(TOLD * sizeof(*python.told));
+	if (!python.told)
+		return;
+	python.layout = l;
+	tell_runtime();
+}
+
+void dw_python_forked(void)
+{
+	if (!python.layout)
+		return;
+	memset(python.told, 0, TOLD * sizeof(*python.told));
+	tell_runtime();
+}

@@ -1,0 +1,90 @@
+/*
+ * Frames of CPython 3.9 to 3.13, read in the thread that runs them while the sampler's signal
+ * interrupts it: from any other place they would belong to another moment than the stack.
+ *
+ * The interpreter may be interrupted between two writes of its own, so nothing it points to is
+ * believed: each page is asked for before it is read (dw_is_readable()), a code object is one by
+ * its type, and a chain of frames counts only with the end that it must have. Reading is bounded by
+ * DWELL_PYTHON_FRAMES_MAX and pages. [async-signal-safe]
+ */
+#pragma once
+
+#include "agent/sample/sampling.h"
+#include "wire/python.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { DWELL_PYTHON_PAGES = 16 };
+
+/* Where fields stand in the objects of one version. */
+struct dw_python_layout {
+	uint16_t version;
+	bool has_cframe;  /* the thread state leads to frames by a cframe */
+	bool has_base;	  /* a frame without a function ends what was called from C */
+	bool is_eval_own; /* each frame has an evaluation of its own */
+	uint8_t state_frame, cframe_frame, cframe_previous;
+	uint8_t frame_bytes, frame_code, frame_previous, frame_position;
+	uint8_t position_kind;	     /* enum dw_python_position */
+	uint8_t frame_mark;	     /* is_entry or owner */
+	uint8_t code_first_line, code_file, code_name, code_shown, code_lines, code_bytecode;
+	uint8_t text_ascii, text_other; /* where the characters of a text begin */
+	uint8_t sealed[2][2];		/* parts of code objects that never change: from, to */
+	bool seals_name;
+};
+
+enum dw_python_position {
+	DWELL_PYTHON_BYTES,   /* int */
+	DWELL_PYTHON_UNITS,   /* int, of 2 bytes */
+	DWELL_PYTHON_POINTER, /* into the code object */
+};
+
+/* The layout of the interpreter in this process, checked against what it says of itself; NULL =
+ * there is none, or one that is not known. In the constructor. */
+const struct dw_python_layout *dw_python_find_layout(void);
+
+/* Pages that were asked for. */
+struct dw_python_pages {
+	uint64_t known[DWELL_PYTHON_PAGES];
+	uint32_t asked;
+};
+
+/* Whether the @bytes at @at can be read. */
+bool dw_python_can_read(struct dw_python_pages *pages, uint64_t at, uint32_t bytes);
+
+/* The word at @at, which can be read. */
+static inline uint64_t dw_python_word(uint64_t at)
+{
+	return *(const volatile uint64_t *)at;
+}
+
+/* Find the interpreter of this process, and tell of it. In the constructor. */
+void dw_python_start(void);
+
+/* A fork's child has a ring of its own: nothing is told yet. */
+void dw_python_forked(void);
+
+/* A look at the frames of the calling thread. */
+struct dw_python_walk {
+	uint64_t first; /* the innermost frame */
+	uint32_t n;	/* entries to write */
+	uint32_t state; /* enum dw_python_state */
+	struct dw_python_pages pages;
+};
+
+/* Look at the frames of the calling thread, and tell of functions that were not told yet. False:
+ * this thread runs no interpreter. */
+bool dw_python_look(struct dw_python_walk *w);
+
+/* Write struct dw_python_stack and the frames at the beginning of @place's content: bytes. */
+uint32_t dw_python_write(struct dw_python_walk *w, const struct dw_ring_place *place);
+
+/* Tell of the code object at @code, which can be read, with @seal. False: there was no room. */
+bool dw_python_tell_code(const struct dw_python_layout *l, struct dw_python_pages *pages,
+			 uint64_t code, uint32_t seal);
+
+/* Bytes of what dw_python_write() writes. */
+static inline uint32_t dw_python_bytes(const struct dw_python_walk *w)
+{
+	return (uint32_t)(sizeof(struct dw_python_stack) + w->n * sizeof(struct dw_python_frame));
+}

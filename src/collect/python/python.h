@@ -1,0 +1,79 @@
+/*
+ * CPython in targets: what agents tell of it (wire/python.h) becomes functions of modules that are
+ * named after their source files, with lines, as those of JIT code (collect/jit/functions.h).
+ *
+ * What is told is hostile input. One thread.
+ */
+#pragma once
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "collect/jit/jit.h"
+#include "collect/python/eval.h"
+#include "model/profile.h"
+#include "wire/python.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { DWELL_PYTHON_CODES_MAX = 1 << 20 }; /* of one process */
+
+/* What became of samples of threads that run an interpreter. */
+struct dw_python_counts {
+	uint64_t samples;   /* with frames of Python */
+	uint64_t torn;	    /* that the agent could not read */
+	uint64_t unmatched; /* whose frames do not go with the native ones: left out */
+	uint64_t unnamed;   /* with a frame whose function was not told */
+};
+
+/* Of all processes; zero-initialised but for @jit. */
+struct dw_python {
+	struct dw_jit *jit; /* borrowed, NULL = nothing is named */
+	struct dw_map places; /* of functions' code in their space -> row + 1 of svmas */
+	DW_VEC(uint64_t) svmas;
+	struct dw_python_counts counts;
+};
+
+/* A code object. */
+struct dw_python_told {
+	uint32_t seal;
+	uint32_t module;
+	uint32_t bytes;
+	uint64_t svma; /* of its first instruction, in the space of functions */
+};
+
+/* One process's interpreter. */
+struct dw_python_process {
+	uint32_t version;
+	uint64_t bias; /* of the module with it: svma = avma - bias */
+	struct dw_python_eval eval;
+	struct dw_map by_code; /* avma of a code object -> row + 1 */
+	DW_VEC(struct dw_python_told) codes;
+};
+
+/* The process has the interpreter @told, in the module whose bytes are @elf (NULL = not known) at
+ * @bias. NULL = no memory. */
+struct dw_python_process *dw_python_begin(const struct dw_python_runtime *told,
+					  const struct dw_elf *elf, uint64_t bias);
+
+/* Take in the @n bytes at @record, struct dw_python_code and what follows it. 0,
+ * DWELL_ERR_FORMAT or -ENOMEM. */
+int dw_python_tell(struct dw_python *all, struct dw_python_process *p, const uint8_t *record,
+		   size_t n);
+
+/* Whether the native frame at @avma evaluates frames of Python. */
+static inline bool dw_python_evaluates(const struct dw_python_process *p, uint64_t avma)
+{
+	return dw_python_eval_has(&p->eval, avma - p->bias);
+}
+
+/* The frame of the profile that @frame, which has a function, is. False: it was not told. */
+bool dw_python_frame(const struct dw_python_process *p, const struct dw_python_frame *frame,
+		     struct dw_frame *ret);
+
+/* Free @p. NULL is fine. */
+void dw_python_end(struct dw_python_process *p);
+
+/* Free everything. */
+void dw_python_release(struct dw_python *all);

@@ -1,0 +1,113 @@
+/*
+ * Merging; see python-stack.h.
+ *
+ * Both sides are counted: calls from C into the evaluation of frames are native frames on one side,
+ * and ends of groups of frames on the other. A whole stack is merged from the outermost on. There
+ * may be one native frame more, the innermost, which has no frame of Python yet or any more. Of a
+ * cut stack the inner ones go together, and what is left of Python goes on outside.
+ */
+#include "collect/samples/python-stack.h"
+
+#include <string.h>
+
+struct merging {
+	const struct dw_python_merge *m;
+	const struct dw_python_sample *sample;
+	size_t left;	/* frames of Python, the outer ones of which are done */
+	uint32_t stack; /* so far */
+	bool is_unnamed;
+};
+
+static int push(struct merging *g, uint32_t frame)
+{
+	return dw_stacks_add(&g->m->profile->stacks, g->stack, frame, &g->stack);
+}
+
+static int push_python(struct merging *g, const struct dw_python_frame *frame)
+{
+	struct dw_frame row;
+	uint32_t id;
+	int rc;
+
+	if (!(frame->code & ~(uint64_t)DWELL_PYTHON_OUTERMOST))
+		return 0; /* what C calls from has no function */
+	if (!dw_python_frame(g->m->process, frame, &row)) {
+		g->is_unnamed = true;
+		return 0;
+	}
+	rc = dw_frames_add(&g->m->profile->frames, row, &id);
+	return rc ? rc : push(g, id);
+}
+
+static bool is_outermost(const struct merging *g, size_t at)
+{
+	return g->sample->frames[at].code & DWELL_PYTHON_OUTERMOST;
+}
+
+/* Push the next group: from one that was called from C inward to the next such. */
+static int push_group(struct merging *g)
+{
+	int rc = 0;
+
+	do {
+		rc = push_python(g, &g->sample->frames[--g->left]);
+	} while (!rc && g->left && !is_outermost(g, g->left - 1));
+	return rc;
+}
+
+static size_t count_groups(const struct merging *g)
+{
+	size_t n = g->left && !is_outermost(g, g->left - 1);
+
+	for (size_t i = 0; i < g->left; i++)
+		n += is_outermost(g, i);
+	return n;
+}
+
+static size_t count_evaluations(const struct merging *g, const struct dw_walk *w)
+{
+	size_t n = 0;
+
+	dw_vec_each(f, &w->frames)
+		n += dw_python_evaluates(g->m->process, f->pc);
+	return n;
+}
+
+static int push_all(struct merging *g, const struct dw_walk *w, size_t at)
+{
+	int rc = 0;
+
+	for (; at < w->frames.n && !rc; at++) {
+		const struct dw_walk_frame *f = &w->frames.v[at];
+
+		if (g->left && dw_python_evaluates(g->m->process, f->pc))
+			rc = push_group(g);
+		else
+			rc = push(g, f->frame);
+	}
+	return rc;
+}
+
+int dw_python_stack_merge(const struct dw_python_merge *m, const struct dw_walk *w,
+			  const struct dw_python_sample *sample, uint32_t *ret)
+{
+	struct merging g = {.m = m, .sample = sample, .left = sample->n};
+	bool is_cut = w->frames.v[0].pc == DWELL_WALK_CUT;
+	size_t groups = count_groups(&g), evaluations = count_evaluations(&g, w);
+	int rc = 0;
+
+	if (is_cut)
+		g.stack = w->frames.v[0].stack;
+	if (!is_cut && evaluations != groups && evaluations != groups + 1) {
+		m->all->counts.unmatched += groups != 0;
+		g.left = 0;
+	}
+	for (; is_cut && groups > evaluations && !rc; groups--)
+		rc = push_group(&g);
+	if (!rc)
+		rc = push_all(&g, w, is_cut);
+	m->all->counts.samples += sample->n && !g.left;
+	m->all->counts.unnamed += g.is_unnamed;
+	*ret = g.stack;
+	return rc;
+}
