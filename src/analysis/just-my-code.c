@@ -27,6 +27,8 @@ static const char *const system_modules[] = {
 	/* .NET */
 	"dotnet", "libcoreclr*.so", "libclr*.so", "libhostfxr.so", "libhostpolicy.so",
 	"libSystem.*.so", "System.*", "Microsoft.*", "mscorlib*", "netstandard*", "\\[native\\]",
+	/* Python's interpreter */
+	"python3", "python3.[0-9]*", "libpython3*.so*",
 	/* our own */
 	"libdwell-*.so"};
 
@@ -59,12 +61,27 @@ struct paths {
 	size_t folded; /* paths, and times that those above the user's code were left out */
 };
 
+/* Whether the module at @path, a source file of Python's or a library, comes with the interpreter:
+ * not what was installed beside that. */
+static bool is_python_library(const struct dw_module *m, const char *path)
+{
+	const char *at = strstr(path, "/lib/python3");
+
+	if (m->kind == DWELL_MODULE_FILE)
+		return at && strstr(at, "/lib-dynload/");
+	if (m->kind != DWELL_MODULE_JIT)
+		return false;
+	return !strncmp(path, "<frozen ", strlen("<frozen ")) ||
+	       (at && !strstr(at, "/site-packages/") && !strstr(at, "/dist-packages/"));
+}
+
 bool dw_is_system_module(const struct dw_profile *p, uint32_t id)
 {
 	const struct dw_module *m = dw_modules_get(&p->modules, id);
 	const char *name = dw_strings_get(&p->strings, m->name);
 
-	if (m->kind == DWELL_MODULE_KERNEL || m->kind == DWELL_MODULE_VDSO)
+	if (m->kind == DWELL_MODULE_KERNEL || m->kind == DWELL_MODULE_VDSO ||
+	    is_python_library(m, dw_strings_get(&p->strings, m->path)))
 		return true;
 	for (size_t i = 0; i < sizeof system_modules / sizeof *system_modules; i++)
 		if (!fnmatch(system_modules[i], name, 0))

@@ -119,6 +119,8 @@ enum dw_note_kind {
 	  "{0c sample} in JIT code, without names: man dwell-sample tells how to have them.")                   \
 	F(DISCARDED_32BIT, "samples_discarded_32bit",                                                           \
 	  "{0c sample} discarded: of 32-bit code, which is not unwound.")                                       \
+	F(PYTHON_UNREAD, "python_unread",                                                                       \
+	  "{0c sample} without its Python functions: the interpreter was just changing them.")                  \
 	S(DISCARDED, "{0c sample} discarded: the program was not running then.")                                \
 	/* The hot path, and functions. */                                                                      \
 	S(PATH, "Hot path: shares with callees (… callers left out)")                                           \

@@ -1,7 +1,6 @@
 /*
- * Walking the frames of CPython; see python.h. Twice: the first time counts them and tells of
- * functions, the second writes, since nothing changes meanwhile, and there is no room to keep them
- * on a stack that may be small.
+ * Walking the frames of CPython; see python.h. They are kept in a buffer that handlers share, since
+ * a handler's stack may be small.
  *
  * Versions that reach the innermost frame by a record on the C stack (cframe) enter that before it
  * is filled in: what it leads to then is whatever lay there, and the record before it has the
@@ -17,7 +16,8 @@
 enum {
 	TOLD = 1 << 14, /* code objects that are remembered */
 	WAYS = 4,
-	ASKED_MAX = 512, /* pages of one look */
+	ASKED_MAX = 4096, /* pages of one look */
+	BUFFERS = 64,
 	PAGE = 4096,
 	OBJECT_TYPE = 8,
 	OBJECT_SIZE = 16,
@@ -32,6 +32,8 @@ static struct {
 	uint64_t code_type;
 	uint64_t eval;
 	uint64_t *told; /* TOLD of them: seals; atomic */
+	struct dw_python_frame *buffers; /* BUFFERS of them */
+	uint64_t in_use; /* a bit for each; atomic */
 } python;
 
 bool dw_python_can_read(struct dw_python_pages *pages, uint64_t at, uint32_t bytes)
@@ -138,7 +140,7 @@ static void tell(struct dw_python_walk *w, const struct dw_python_frame *frame, 
 {
 	uint64_t code = frame->code & -(uint64_t)8;
 	uint64_t *set = &python.told[mix(2, code) % (TOLD / WAYS) * WAYS];
-	int at = (int)(seal >> 8) % WAYS;
+	uint32_t at = (uint32_t)(seal >> 8) % WAYS;
 
 	if (!code)
 		return;
@@ -146,23 +148,22 @@ static void tell(struct dw_python_walk *w, const struct dw_python_frame *frame, 
 		if (__atomic_load_n(&set[i], __ATOMIC_ACQUIRE) == seal)
 			return;
 	if (dw_python_tell_code(python.layout, &w->pages, code, frame->seal))
-		__atomic_store_n(&set[at < 0 ? -at : at], seal, __ATOMIC_RELEASE);
+		__atomic_store_n(&set[at], seal, __ATOMIC_RELEASE);
 }
 
-/* Count the frames from @frame on, and tell of what they are. False: they do not end as they must.
- */
-static bool count(struct dw_python_walk *w, uint64_t frame)
+/* Take in the frames from @frame on, and tell of what they are. False: they do not end as they
+ * must. */
+static bool take_all(struct dw_python_walk *w, uint64_t frame)
 {
 	struct dw_python_frame row = {.code = DWELL_PYTHON_OUTERMOST};
 	uint64_t seal;
 
-	w->first = frame;
 	w->n = 0;
 	while (frame && w->n < DWELL_PYTHON_FRAMES_MAX) {
 		if (!next(w, &frame, &row, &seal))
 			return false;
 		tell(w, &row, seal);
-		w->n++;
+		w->frames[w->n++] = row;
 	}
 	if (frame)
 		w->state = DWELL_PYTHON_DEEP;
@@ -182,36 +183,55 @@ static bool find_first(struct dw_python_walk *w, uint64_t state, bool is_newest,
 	return load(w, *ret + l->cframe_frame, ret);
 }
 
+/* A buffer that no other thread's handler has. NULL = there is none. */
+static struct dw_python_frame *take_buffer(void)
+{
+	uint64_t in_use = __atomic_load_n(&python.in_use, __ATOMIC_RELAXED), bit;
+
+	do {
+		if (!~in_use)
+			return NULL;
+		bit = ~in_use & (in_use + 1);
+	} while (!__atomic_compare_exchange_n(&python.in_use, &in_use, in_use | bit, false,
+					      __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+	return python.buffers + (size_t)__builtin_ctzll(bit) * DWELL_PYTHON_FRAMES_MAX;
+}
+
 bool dw_python_look(struct dw_python_walk *w)
 {
 	uint64_t state = python.layout ? (uint64_t)python.state() : 0, first;
 
-	*w = (struct dw_python_walk){.state = DWELL_PYTHON_WHOLE};
 	if (!state)
 		return false;
-	if (find_first(w, state, true, &first) && count(w, first))
+	memset(w, 0, sizeof(*w));
+	w->frames = take_buffer();
+	if (w->frames && find_first(w, state, true, &first) && take_all(w, first))
 		return true;
-	if (python.layout->has_cframe && find_first(w, state, false, &first) && count(w, first))
+	if (w->frames && python.layout->has_cframe && find_first(w, state, false, &first) &&
+	    take_all(w, first))
 		return true;
 	w->state = DWELL_PYTHON_TORN;
 	w->n = 0;
 	return true;
 }
 
-uint32_t dw_python_write(struct dw_python_walk *w, const struct dw_ring_place *place)
+uint32_t dw_python_write(const struct dw_python_walk *w, const struct dw_ring_place *place)
 {
 	const struct dw_python_stack head = {w->n, w->state};
-	struct dw_python_frame row = {0};
-	uint32_t at = sizeof(head);
-	uint64_t frame = w->first, seal;
+	const uint32_t bytes = w->n * (uint32_t)sizeof(*w->frames);
 
 	dw_ring_write(place, 0, &head, sizeof(head));
-	for (uint32_t i = 0; i < w->n; i++, at += (uint32_t)sizeof(row)) {
-		if (!next(w, &frame, &row, &seal))
-			row = (struct dw_python_frame){0};
-		dw_ring_write(place, at, &row, sizeof(row));
-	}
-	return at;
+	if (bytes)
+		dw_ring_write(place, sizeof(head), w->frames, bytes);
+	return (uint32_t)sizeof(head) + bytes;
+}
+
+void dw_python_end(const struct dw_python_walk *w)
+{
+	size_t at = w->frames ? (size_t)(w->frames - python.buffers) / DWELL_PYTHON_FRAMES_MAX : 0;
+
+	if (w->frames)
+		__atomic_fetch_and(&python.in_use, ~((uint64_t)1 << at), __ATOMIC_RELEASE);
 }
 
 static void tell_runtime(void)
@@ -236,7 +256,9 @@ void dw_python_start(void)
 	if (!l || !python.state || !python.code_type || !python.eval)
 		return;
 	python.told = dw_agent_memory(TOLD * sizeof(*python.told));
-	if (!python.told)
+	python.buffers =
+		dw_agent_memory(BUFFERS * DWELL_PYTHON_FRAMES_MAX * sizeof(*python.buffers));
+	if (!python.told || !python.buffers)
 		return;
 	python.layout = l;
 	tell_runtime();
@@ -246,6 +268,7 @@ void dw_python_forked(void)
 {
 	if (!python.layout)
 		return;
+	python.in_use = 0;
 	memset(python.told, 0, TOLD * sizeof(*python.told));
 	tell_runtime();
 }

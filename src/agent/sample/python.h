@@ -5,7 +5,7 @@
  * The interpreter may be interrupted between two writes of its own, so nothing it points to is
  * believed: each page is asked for before it is read (dw_is_readable()), a code object is one by
  * its type, and a chain of frames counts only with the end that it must have. Reading is bounded by
- * DWELL_PYTHON_FRAMES_MAX and pages. [async-signal-safe]
+ * DWELL_PYTHON_FRAMES_MAX and by pages. [async-signal-safe]
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { DWELL_PYTHON_PAGES = 16 };
+enum { DWELL_PYTHON_PAGES = 64 };
 
 /* Where fields stand in the objects of one version. */
 struct dw_python_layout {
@@ -66,18 +66,21 @@ void dw_python_forked(void);
 
 /* A look at the frames of the calling thread. */
 struct dw_python_walk {
-	uint64_t first; /* the innermost frame */
-	uint32_t n;	/* entries to write */
+	struct dw_python_frame *frames; /* a buffer of the agent's, NULL = none is free */
+	uint32_t n;
 	uint32_t state; /* enum dw_python_state */
 	struct dw_python_pages pages;
 };
 
 /* Look at the frames of the calling thread, and tell of functions that were not told yet. False:
- * this thread runs no interpreter. */
+ * this thread runs no interpreter. After true: dw_python_end(). */
 bool dw_python_look(struct dw_python_walk *w);
 
 /* Write struct dw_python_stack and the frames at the beginning of @place's content: bytes. */
-uint32_t dw_python_write(struct dw_python_walk *w, const struct dw_ring_place *place);
+uint32_t dw_python_write(const struct dw_python_walk *w, const struct dw_ring_place *place);
+
+/* Give back what @w has. */
+void dw_python_end(const struct dw_python_walk *w);
 
 /* Tell of the code object at @code, which can be read, with @seal. False: there was no room. */
 bool dw_python_tell_code(const struct dw_python_layout *l, struct dw_python_pages *pages,

@@ -59,15 +59,17 @@ static void take(const greg_t *g)
 	bool has_python = dw_python_look(&python);
 	uint32_t room = (uint32_t)sizeof(regs) + n + (has_python ? dw_python_bytes(&python) : 0);
 
-	if (!dw_ring_begin(&place, has_python ? DWELL_SAMPLE_PYTHON_STACK : DWELL_SAMPLE_STACK,
-			   room))
-		return;
+	if (dw_ring_begin(&place, has_python ? DWELL_SAMPLE_PYTHON_STACK : DWELL_SAMPLE_STACK,
+			  room)) {
+		if (has_python)
+			at = dw_python_write(&python, &place);
+		dw_ring_write(&place, at, regs, sizeof(regs));
+		at += (uint32_t)sizeof(regs);
+		at += dw_ring_copy(&place, at, (uint64_t)g[REG_RSP], n);
+		dw_ring_end(&place, at);
+	}
 	if (has_python)
-		at = dw_python_write(&python, &place);
-	dw_ring_write(&place, at, regs, sizeof(regs));
-	at += (uint32_t)sizeof(regs);
-	at += dw_ring_copy(&place, at, (uint64_t)g[REG_RSP], n);
-	dw_ring_end(&place, at);
+		dw_python_end(&python);
 }
 
 static void on_signal(int signal, siginfo_t *info, void *context)

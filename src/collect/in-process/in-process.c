@@ -404,14 +404,13 @@ static bool is_waiting(const struct dw_backend *b)
 /* Facts that the end tells. */
 static int note_end(struct dw_backend *b)
 {
+	const struct dw_python_counts *python = &b->dispatcher.unwinder.python.counts;
 	const struct {
 		const char *key;
 		uint64_t value;
 	} rows[] = {
-		{"python_samples", b->dispatcher.unwinder.python.counts.samples},
-		{"python_torn", b->dispatcher.unwinder.python.counts.torn},
-		{"python_unmatched", b->dispatcher.unwinder.python.counts.unmatched},
-		{"python_unnamed", b->dispatcher.unwinder.python.counts.unnamed},
+		{"python_samples", python->samples},
+		{"python_unread", python->torn + python->unmatched + python->unnamed},
 		{"threads_unsampled", b->unsampled + b->ended.threads_refused},
 		{"children_unsampled", b->children},
 		{"left_alone_signal", b->left_alone[DWELL_SAMPLE_OFF_SIGNAL]},

@@ -88,16 +88,35 @@ static int push_all(struct merging *g, const struct dw_walk *w, size_t at)
 	return rc;
 }
 
+/* The outermost frames of Python are not told: begin with a mark of that, and leave out what is
+ * outside of them, which has @more evaluations. *@ret = the first row of @w to push. */
+static int begin_deep(struct merging *g, const struct dw_walk *w, size_t more, size_t *ret)
+{
+	uint32_t frame;
+	int rc = dw_frames_add(&g->m->profile->frames, (struct dw_frame){.kind = DWELL_FRAME_CUT},
+			       &frame);
+	size_t at = 0;
+
+	for (more++; at < w->frames.n; at++)
+		if (dw_python_evaluates(g->m->process, w->frames.v[at].pc) && !--more)
+			break;
+	*ret = at;
+	return rc ? rc : push(g, frame);
+}
+
 int dw_python_stack_merge(const struct dw_python_merge *m, const struct dw_walk *w,
 			  const struct dw_python_sample *sample, uint32_t *ret)
 {
 	struct merging g = {.m = m, .sample = sample, .left = sample->n};
 	bool is_cut = w->frames.v[0].pc == DWELL_WALK_CUT;
-	size_t groups = count_groups(&g), evaluations = count_evaluations(&g, w);
+	size_t groups = count_groups(&g), evaluations = count_evaluations(&g, w), at = is_cut;
 	int rc = 0;
 
 	if (is_cut)
 		g.stack = w->frames.v[0].stack;
+	else if (sample->state == DWELL_PYTHON_DEEP)
+		rc = begin_deep(&g, w, evaluations > groups ? evaluations - groups : 0, &at);
+	is_cut |= sample->state == DWELL_PYTHON_DEEP;
 	if (!is_cut && evaluations != groups && evaluations != groups + 1) {
 		m->all->counts.unmatched += groups != 0;
 		g.left = 0;
@@ -105,7 +124,7 @@ int dw_python_stack_merge(const struct dw_python_merge *m, const struct dw_walk 
 	for (; is_cut && groups > evaluations && !rc; groups--)
 		rc = push_group(&g);
 	if (!rc)
-		rc = push_all(&g, w, is_cut);
+		rc = push_all(&g, w, at);
 	m->all->counts.samples += sample->n && !g.left;
 	m->all->counts.unnamed += g.is_unnamed;
 	*ret = g.stack;

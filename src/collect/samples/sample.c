@@ -344,6 +344,7 @@ static int merge_python(struct dw_sample_unwinder *s, const struct dw_tracked_th
 	const struct dw_python_merge m = {s->profile, &s->python, th->process->python};
 
 	s->python.counts.torn += python->state == DWELL_PYTHON_TORN;
+	s->cut += python->state == DWELL_PYTHON_DEEP && th->walk->frames.v[0].pc != DWELL_WALK_CUT;
 	return dw_python_stack_merge(&m, th->walk, python, ret);
 }
 
