@@ -147,6 +147,7 @@ static void tell(struct dw_python_walk *w, const struct dw_python_frame *frame, 
 	for (int i = 0; i < WAYS; i++)
 		if (__atomic_load_n(&set[i], __ATOMIC_ACQUIRE) == seal)
 			return;
+	w->pages.asked = 0; /* it happens once, and what cannot be read now is never told */
 	if (dw_python_tell_code(python.layout, &w->pages, code, frame->seal))
 		__atomic_store_n(&set[at], seal, __ATOMIC_RELEASE);
 }

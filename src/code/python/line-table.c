@@ -123,7 +123,7 @@ static uint32_t character(const uint8_t *bytes, size_t width)
 
 void dw_python_text_put(struct dw_buf *to, const uint8_t *bytes, size_t n, size_t width)
 {
-	for (size_t at = 0; at + width <= n; at += width) {
+	for (size_t at = 0; width && at + width <= n; at += width) {
 		uint32_t c = character(bytes + at, width);
 		char out[4];
 		size_t out_n = 0;
