@@ -27,16 +27,19 @@ static const char *const system_modules[] = {
 	/* .NET */
 	"dotnet", "libcoreclr*.so", "libclr*.so", "libhostfxr.so", "libhostpolicy.so",
 	"libSystem.*.so", "System.*", "Microsoft.*", "mscorlib*", "netstandard*", "\\[native\\]",
-	/* Python's interpreter */
-	"python3", "python3.[0-9]*", "libpython3*.so*",
 	/* our own */
 	"libdwell-*.so"};
+
+/* Modules that interpret somebody's code: what they do for that is its functions' own time, and no
+ * call. */
+static const char *const interpreters[] = {"python3", "python3.[0-9]*", "libpython3*.so*"};
 
 enum path_class {
 	NEUTRAL, /* no code: a thread's beginning, a cut, what no memory was left for */
 	MINE,
 	SYSTEM,
 	KERNEL,	   /* of the system's */
+	INTERPRETER, /* likewise */
 	STATEMENT, /* of its parent's function */
 };
 
@@ -75,18 +78,32 @@ static bool is_python_library(const struct dw_module *m, const char *path)
 	       (at && !strstr(at, "/site-packages/") && !strstr(at, "/dist-packages/"));
 }
 
+static bool fits_one(const char *name, const char *const *patterns, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!fnmatch(patterns[i], name, 0))
+			return true;
+	return false;
+}
+
+static bool is_interpreter(const struct dw_profile *p, uint32_t id)
+{
+	const struct dw_module *m = dw_modules_get(&p->modules, id);
+
+	return m->kind == DWELL_MODULE_FILE &&
+	       fits_one(dw_strings_get(&p->strings, m->name), interpreters,
+			sizeof interpreters / sizeof *interpreters);
+}
+
 bool dw_is_system_module(const struct dw_profile *p, uint32_t id)
 {
 	const struct dw_module *m = dw_modules_get(&p->modules, id);
 	const char *name = dw_strings_get(&p->strings, m->name);
 
 	if (m->kind == DWELL_MODULE_KERNEL || m->kind == DWELL_MODULE_VDSO ||
-	    is_python_library(m, dw_strings_get(&p->strings, m->path)))
+	    is_python_library(m, dw_strings_get(&p->strings, m->path)) || is_interpreter(p, id))
 		return true;
-	for (size_t i = 0; i < sizeof system_modules / sizeof *system_modules; i++)
-		if (!fnmatch(system_modules[i], name, 0))
-			return true;
-	return false;
+	return fits_one(name, system_modules, sizeof system_modules / sizeof *system_modules);
 }
 
 /* Whose code modules are, by id, owned by the caller. */
@@ -256,6 +273,8 @@ static uint8_t *classify_frames(const struct dw_profile *p, const uint8_t *is_sy
 		if (is_system[f->module] &&
 		    dw_modules_get(&p->modules, f->module)->kind == DWELL_MODULE_KERNEL)
 			class_of[id] = KERNEL;
+		else if (is_system[f->module] && is_interpreter(p, f->module))
+			class_of[id] = INTERPRETER;
 		else if (is_system[f->module] || !strcmp(name_at(p, id), "_start"))
 			class_of[id] = SYSTEM;
 		else
@@ -337,7 +356,7 @@ static bool is_below_a_call(const struct paths *t, uint32_t id)
 static void decide_system(struct paths *t, uint32_t id)
 {
 	uint32_t parent = t->parent[id];
-	bool called_by_mine = t->facts[parent] & IS_MINE;
+	bool called_by_mine = t->facts[parent] & IS_MINE && t->class_of[id] != INTERPRETER;
 	bool calls_mine = t->facts[id] & CALLS_MINE;
 
 	if ((t->rule->keeps_callers && calls_mine) || (t->rule->keeps_callees && called_by_mine)) {
@@ -358,7 +377,8 @@ static void decide(struct paths *t, uint32_t id)
 	if (t->facts[parent] & STAYS || (t->class_of[id] == NEUTRAL && t->facts[id] & STAYS)) {
 		t->facts[id] |= t->facts[parent] | STAYS;
 		t->values[id] = t->below[id] = t->led_by[id] = id;
-	} else if (t->class_of[id] == SYSTEM || t->class_of[id] == KERNEL) {
+	} else if (t->class_of[id] == SYSTEM || t->class_of[id] == KERNEL ||
+		   t->class_of[id] == INTERPRETER) {
 		decide_system(t, id);
 	} else if (t->class_of[id] == STATEMENT) {
 		t->facts[id] |= t->facts[parent];
