@@ -245,6 +245,75 @@ bool dw_is_dotnet_command(char *const *argv)
 	return false;
 }
 
+/* Minor versions of Python 3 whose frames are known (src/agent/sample/python-layout.c). */
+enum { PYTHON_FIRST = 9, PYTHON_LAST = 13 };
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Whether @path is named as such an interpreter. */
+static bool is_python(const char *path)
+{
+	static const char prefix[] = "python3.";
+	const char *name = base_name(path);
+	unsigned long minor;
+	char *end;
+
+	if (strncmp(name, prefix, sizeof prefix - 1))
+		return false;
+	minor = strtoul(name + sizeof prefix - 1, &end, 10);
+	return !*end && minor >= PYTHON_FIRST && minor <= PYTHON_LAST;
+}
+
+/* What the script @name has env(1) start: the first word of its first line that is no option and no
+ * variable. NULL = nothing. The caller frees it. */
+static char *started_by_env(const char *name)
+{
+	dw_auto_free char *path = find_path(name);
+	dw_auto_close int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+	char line[LINE_BYTES + 1] = "", *rest = NULL;
+	ssize_t n = fd < 0 ? 0 : pread(fd, line, LINE_BYTES, 0);
+
+	if (n < 2 || memcmp(line, "#!", 2))
+		return NULL;
+	line[strcspn(line, "\n")] = 0;
+	strtok_r(line, " \t", &rest);
+	for (char *word; (word = strtok_r(NULL, " \t", &rest));)
+		if (*word != '-' && !strchr(word, '='))
+			return strdup(word);
+	return NULL;
+}
+
+/* Whether what @name starts is one. A script of such a name, as managers of versions have, starts
+ * one. */
+static bool starts_python(const char *name, char **ret_env)
+{
+	const char *called = base_name(name);
+	struct dw_program program;
+	bool is;
+
+	dw_program_find(name, &program);
+	is = program.path && (is_python(program.path) ||
+			      (strncmp(base_name(program.path), "python", strlen("python")) &&
+			       (!strcmp(called, "python") || !strcmp(called, "python3") ||
+				is_python(called))));
+	if (ret_env && !is && program.path && !strcmp(base_name(program.path), "env"))
+		*ret_env = started_by_env(name);
+	dw_program_release(&program);
+	return is;
+}
+
+bool dw_is_python_command(const char *name)
+{
+	dw_auto_free char *started = NULL;
+
+	return starts_python(name, &started) || (started && starts_python(started, NULL));
+}
+
 bool dw_has_dotnet_runtime(int fd)
 {
 	const struct dw_elf_section *names;

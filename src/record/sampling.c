@@ -77,6 +77,9 @@ int dw_sampler_choose(enum dw_sampler_kind wish, const char *name, bool waits_do
 		rc = dw_error_set(&ret->refusal, DWELL_ERR_REFUSED, "--sampler procfs was given");
 	else if (wish == DWELL_SAMPLER_AUTO)
 		rc = dw_perf_check(&ret->refusal);
+	if (!rc && wish == DWELL_SAMPLER_AUTO && name && !waits_do && dw_is_python_command(name))
+		rc = dw_error_set(&ret->refusal, DWELL_ERR_REFUSED,
+				  "perf tells no functions of Python (--sampler perf takes it)");
 	if (rc != DWELL_ERR_REFUSED)
 		return 0; /* what else is wrong shows when it starts */
 	if (!name && waits_do) {
