@@ -84,6 +84,15 @@ def has_rseq():
         return False
 
 
+PYTHONS = ("3.9", "3.10", "3.11", "3.12", "3.13")
+
+
+def find_python(version):
+    """The interpreter of @version: the distribution's, or one of pyenv's. None = there is none."""
+    return (shutil.which(f"python{version}", path="/usr/bin:/usr/local/bin")
+            or next(iter(glob.glob(os.path.expanduser(f"~/.pyenv/versions/{version}.*/bin/python{version}"))), None))
+
+
 # What a test may need and a machine lack though scripts/setup check has done what it can.
 NEEDS = {
     "root": lambda: os.geteuid() == 0,
@@ -94,6 +103,7 @@ NEEDS = {
     "perf events": functools.cache(opens_perf_events),
     "memory groups": functools.cache(limits_memory),
     "rseq": has_rseq,
+    **{f"python{version}": functools.partial(find_python, version) for version in PYTHONS},
     "strace": lambda: shutil.which("strace"),
     "pyte": lambda: os.path.exists("/usr/lib/python3/dist-packages/pyte"),
 }

@@ -30,7 +30,7 @@ CALLS = {
     "k_raise_2": {"k_raise_1"},
     "k_raise_3": {"k_raise_2"},
     "k_hot": {"k_main"},
-    "k_made": {"k_main"},
+    **{f"k_made_{i}": {"k_main"} for i in range(50)},
 }
 
 
@@ -154,11 +154,11 @@ def k_main(end):
         k_consume(60)
         k_sort(40)
         k_hot(2000)
-        # Functions that go, and whose memory is used again.
+        # Functions that go, and whose memory others use again: each is one line further down than the last.
         scope = {}
-        exec(f"def k_made(n):\n{chr(10) * (made % 50)} return sum([i for i in range(n)])", scope)
-        scope["k_made"](300)
-        made += 1
+        made = (made + 1) % 50
+        exec(compile(f"{chr(10) * made}def k_made_{made}(n):\n while n: n -= 1", f"/made-{made}", "exec"), scope)
+        scope[f"k_made_{made}"](300)
 
 
 def k_thread(end):

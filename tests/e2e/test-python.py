@@ -1,0 +1,142 @@
+"""Functions of Python in samples of launched programs: of each interpreter that is here, where perf is allowed
+and where it is refused."""
+import collections
+import importlib.util
+import math
+import os
+
+from harness import File, PYTHONS, cases, expect, find_python, require
+
+FILE = File(parts=2, without_perf=("*",))
+SIGMA = 3.5
+TARGETS = os.path.join(os.path.dirname(__file__), os.pardir, "targets")
+KNOWN = os.path.realpath(os.path.join(TARGETS, "known-python.py"))
+SHARES = os.path.realpath(os.path.join(TARGETS, "shares.py"))
+KINDS = ("once", "threads", "fork", "spawn")
+
+
+def calls():
+    spec = importlib.util.spec_from_file_location("known", KNOWN)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.CALLS
+
+
+def sample(context, version, *words):
+    context.need(f"python{version}")
+    done = context.sample("--", find_python(version), *words)
+    facts = context.report("summary")["session"]
+    expect((facts["road"], facts["samples_lost"], facts["records_lost"]), ("inside", 0, 0), "sampler, lost")
+    require(facts["python_unread"] <= 0.01 * facts["samples_kept"], f"unread: {facts['python_unread']}")
+    return done, facts
+
+
+def stacks(context):
+    """Of all samples: the names of a stack, outermost first, and how many."""
+    done = context.run(context.dwell, "export", "run.dwell", "--format", "folded")
+    expect(done.returncode, 0, done.stderr)
+    for line in done.stdout.splitlines():
+        names, n = line.rsplit(" ", 1)
+        yield names.split(";")[1:], int(n)
+
+
+def check_callers(context, allowed):
+    """How many samples there are, and in how many each function of the program has a caller that calls it."""
+    total, told, wrong = 0, 0, collections.Counter()
+    for names, n in stacks(context):
+        known = [name for name in names if name in allowed]
+        total += n
+        told += n if known else 0
+        caller = "<module>" if known and "<module>" in names[:names.index(known[0])] else ""
+        for name in known:
+            if caller not in allowed[name]:
+                wrong[caller, name] += n
+            caller = name
+    return total, told, wrong
+
+
+@cases(*(f"{version}-{kind}" for version in PYTHONS for kind in KINDS))
+def test_each_function_has_its_callers(context, case):
+    version, kind = case.rsplit("-", 1)
+    seconds = "3" if kind == "spawn" else "1.5"
+    _, facts = sample(context, version, KNOWN, seconds, *([] if kind == "once" else [kind]))
+    total, told, wrong = check_callers(context, calls())
+    start = 50 if kind == "spawn" else 25  # samples at 250 Hz before the program's first line, of slow machines
+    require(told > 200 and told >= 0.95 * (total - start), f"{told} of {total} samples have functions")
+    require(sum(wrong.values()) <= 0.01 * told, f"wrong callers: {wrong}, of {told} samples")
+    require(facts["python_samples"] >= 0.95 * (total - start), f"{facts['python_samples']} of {total} samples")
+
+
+@cases(*PYTHONS)
+def test_native_frames_stand_between(context, version):
+    """What C calls back is above what called it: sorted() is between its caller and its key."""
+    sample(context, version, KNOWN, "1.5")
+    between, apart = 0, 0
+    for names, n in stacks(context):
+        if "k_key" in names and "k_sort" in names:
+            native = names[names.index("k_sort") + 1:names.index("k_key")]
+            between += n
+            apart += n if native and "_PyEval_EvalFrameDefault" not in native else 0
+    require(between > 5, f"only {between} samples in k_key")
+    expect(apart, between, "samples with native frames between k_sort and k_key")
+
+
+@cases(*PYTHONS)
+def test_functions_that_use_memory_again(context, version):
+    """Each made function is told with its own name, file and line, though its memory was another's."""
+    sample(context, version, KNOWN, "2")
+    rows = [row for row in context.report("functions")["rows"] if row["function_name"].startswith("k_made_")]
+    require(len(rows) > 5, f"rows: {rows}")
+    for row in rows:
+        number = int(row["function_name"].removeprefix("k_made_"))
+        expect((row["module_name"], row["source_file"], row["source_line_begin"]),
+               (f"made-{number}", f"/made-{number}", number + 1), row["function_name"])
+
+
+@cases(*PYTHONS)
+def test_shares_and_lines(context, version):
+    done, _ = sample(context, version, SHARES, "2000")
+    said = {name: int(ns) for name, ns in (line.split() for line in done.stdout.splitlines())}
+    rows = context.report("functions")["rows"]
+    got = {name: sum(row["inclusive_samples"] for row in rows
+                     if row["function_name"].rpartition(".")[2] == name and row["source_file"] == SHARES)
+           for name in said}
+    n, wanted = sum(got.values()), sum(said.values())
+    require(n > 200, f"samples: {got}")
+    for name, ns in said.items():
+        share = ns / wanted
+        allowed = SIGMA * math.sqrt(share * (1 - share) * n) + 0.02 * n
+        require(abs(got[name] - share * n) <= allowed, f"{name}: {got[name]} of {n}, its share is {share}")
+    with open(SHARES) as source:
+        text = source.read().splitlines()
+    lines = [row for row in context.report("lines")["rows"] if row["function_name"] == "half"]
+    total = sum(row["exclusive_samples"] for row in lines)
+    loop = sum(row["exclusive_samples"] for row in lines if row["source_file"] == SHARES
+               and row["source_line_begin"] in (text.index("    for i in range(n):") + 1,
+                                                text.index("        s += i * 31") + 1))
+    require(total and loop >= 0.95 * total - 3, f"{loop} of {total} samples of half in its loop: {lines}")
+
+
+@cases(*PYTHONS)
+def test_the_first_screen_is_about_the_script(context, version):
+    """No function of the interpreter's, nor of its library, is among the first ones, and the hot path is the
+    script's."""
+    sample(context, version, SHARES, "1000")
+    done = context.run(context.dwell, "report", "run.dwell")
+    expect(done.returncode, 0, done.stderr)
+    functions = done.stdout.split("Functions by time of their own")[1].split("\n\n")[0].strip().splitlines()
+    require("shares.py:" in functions[0] and ("half" in functions[0] or "step" in functions[0]), done.stdout)
+    require("_Py" not in done.stdout and "python3." not in functions[0], done.stdout)
+
+
+@cases(*PYTHONS)
+def test_deep_recursion(context, version):
+    """1,000 calls are told whole; the bound is told as a cut stack."""
+    program = ("import sys\nsys.setrecursionlimit(10000)\ndef deep(n):\n if n: return deep(n - 1)\n"
+               " s = 0\n for i in range(3000000): s += i\n return s\nfor i in range(3): deep(int(sys.argv[1]))\n")
+    _, facts = sample(context, version, "-c", program, "899")
+    depths = collections.Counter()
+    for names, n in stacks(context):
+        depths[names.count("deep")] += n
+    require(depths[900] >= 0.8 * sum(depths.values()) - 10, f"depths: {depths}")
+    require(facts["stacks_cut"] <= 3, f"{facts['stacks_cut']} stacks cut")
