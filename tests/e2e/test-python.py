@@ -83,8 +83,8 @@ def test_native_frames_stand_between(context, version):
 
 @cases(*PYTHONS)
 def test_functions_that_use_memory_again(context, version):
-    """Each made function is told with its own name, file and line, though its memory was that of one that does
-    nothing."""
+    """Each made function is told with its own name, file and line, though its memory was another's, and
+    all have worked alike."""
     sample(context, version, KNOWN, "2")
     rows = [row for row in context.report("functions")["rows"] if row["function_name"].startswith("k_made_")]
     require(len(rows) > 5, f"rows: {rows}")
@@ -92,9 +92,8 @@ def test_functions_that_use_memory_again(context, version):
         number = int(row["function_name"].removeprefix("k_made_"))
         expect((row["module_name"], row["source_file"], row["function_line_number"]),
                (f"made-{number}", f"/made-{number}", number + 1), row["function_name"])
-    idle, all_of_them = (sum(row["exclusive_samples"] for row in rows
-                             if row["function_name"][-1] in digits) for digits in ("13579", "0123456789"))
-    require(idle <= 0.02 * all_of_them, f"{idle} of {all_of_them} samples in functions that do nothing")
+    most, total = max(row["exclusive_samples"] for row in rows), sum(row["exclusive_samples"] for row in rows)
+    require(total > 30 and most <= 0.2 * total, f"{most} of {total} samples in one of 50 functions")
 
 
 @cases(*PYTHONS)

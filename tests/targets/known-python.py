@@ -155,11 +155,12 @@ def k_main(end):
         k_sort(40)
         k_hot(2000)
         # Functions that go, and whose memory others use again: each is one line further down
-        # than the last, and those of odd numbers do nothing.
+        # than the last.
         scope = {}
         made = (made + 1) % 50
         exec(compile(f"{chr(10) * made}def k_made_{made}(n):\n while n: n -= 1", f"/made-{made}", "exec"), scope)
-        scope[f"k_made_{made}"](0 if made % 2 else 3000)
+        scope[f"k_made_{made}"](2000)
+        scope.clear()
 
 
 def k_thread(end):
