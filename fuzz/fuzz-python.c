@@ -1,8 +1,8 @@
 /*
  * Fuzz target: what a hostile target tells of Python. The input begins with a byte that chooses the
- * version and one for the number of frames of a sample; then come those, and the rest is a record of
- * a code object, told at least once. Its line table is read, and the frames are merged with a stack
- * that evaluates twice.
+ * version and one for the number of frames of a sample; then come those, and the rest is a record
+ * of a code object, told at least once. Its line table is read, and the frames are merged with a
+ * stack that evaluates twice.
  */
 #include "collect/samples/python-stack.h"
 
@@ -22,7 +22,8 @@ static void merge(struct dw_profile *p, struct dw_python *all, struct dw_python_
 	uint32_t stack;
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (dw_frames_add(&p->frames, (struct dw_frame){.svma = rows[i].pc}, &rows[i].frame))
+		if (dw_frames_add(&p->frames, (struct dw_frame){.svma = rows[i].pc},
+				  &rows[i].frame))
 			abort();
 	w.frames.v = rows;
 	w.frames.n = sizeof rows / sizeof *rows;

@@ -38,9 +38,9 @@ enum path_class {
 	NEUTRAL, /* no code: a thread's beginning, a cut, what no memory was left for */
 	MINE,
 	SYSTEM,
-	KERNEL,	   /* of the system's */
+	KERNEL,	     /* of the system's */
 	INTERPRETER, /* likewise */
-	STATEMENT, /* of its parent's function */
+	STATEMENT,   /* of its parent's function */
 };
 
 enum path_fact {

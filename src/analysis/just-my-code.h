@@ -6,9 +6,9 @@
  * and what calls __libc_start_main, is the system's in every module. What the system's code does
  * for the user's becomes part of the function that the user's code called, or of the caller itself.
  * What an interpreter does for the user's code is that code's own, with the functions that it calls
- * itself. What leads to the user's code is left out. A stack without any code of the user's stays whole,
- * since there is nothing else to tell, but begins at a function of the system's that is kept as a
- * caller, and ends where it calls the kernel.
+ * itself. What leads to the user's code is left out. A stack without any code of the user's stays
+ * whole, since there is nothing else to tell, but begins at a function of the system's that is kept
+ * as a caller, and ends where it calls the kernel.
  */
 #pragma once
 

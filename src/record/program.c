@@ -297,10 +297,10 @@ static bool starts_python(const char *name, char **ret_env)
 	bool is;
 
 	dw_program_find(name, &program);
-	is = program.path && (is_python(program.path) ||
-			      (strncmp(base_name(program.path), "python", strlen("python")) &&
-			       (!strcmp(called, "python") || !strcmp(called, "python3") ||
-				is_python(called))));
+	is = program.path &&
+	     (is_python(program.path) ||
+	      (strncmp(base_name(program.path), "python", strlen("python")) &&
+	       (!strcmp(called, "python") || !strcmp(called, "python3") || is_python(called))));
 	if (ret_env && !is && program.path && !strcmp(base_name(program.path), "env"))
 		*ret_env = started_by_env(name);
 	dw_program_release(&program);

@@ -41,8 +41,8 @@ void dw_program_release(struct dw_program *p);
  */
 bool dw_is_dotnet_command(char *const *argv);
 
-/* Whether @name starts a CPython whose frames the sampling agent can read, as far as its file's name
- * says; scripts are followed, by way of env(1), too. */
+/* Whether @name starts a CPython whose frames the sampling agent can read, as far as its file's
+ * name says. Scripts are followed, by way of env(1), too. */
 bool dw_is_python_command(const char *name);
 
 /* Whether the program behind @fd has a .NET runtime in itself, which compiles methods while they

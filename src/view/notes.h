@@ -119,6 +119,8 @@ enum dw_note_kind {
 	  "{0c sample} in JIT code, without names: man dwell-sample tells how to have them.")                   \
 	F(DISCARDED_32BIT, "samples_discarded_32bit",                                                           \
 	  "{0c sample} discarded: of 32-bit code, which is not unwound.")                                       \
+	F(PYTHON_UNKNOWN, "python_unknown",                                                                     \
+	  "{0c interpreter} of Python without functions: those of 3.9 to 3.13 are known.")                      \
 	F(PYTHON_UNREAD, "python_unread",                                                                       \
 	  "{0c sample} without its Python functions: the interpreter was just changing them.")                  \
 	S(DISCARDED, "{0c sample} discarded: the program was not running then.")                                \

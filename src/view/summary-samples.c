@@ -12,9 +12,10 @@ enum {
 	FEW_SAMPLES = 100,
 	NAMELESS_PCT = 5, /* of samples in code without names, to say so */
 	MANY_PROCESSES = 10,
-	CUT_PART = 50,	 /* more than every so manieth stack cut is worth to be told at once */
-	BUSY_PCT = 50,	 /* of the time, to say nothing of waits */
-	WORKING_MAX = 5, /* functions in notes */
+	CUT_PART = 50,	   /* more than every so manieth stack cut is worth to be told at once */
+	UNREAD_PART = 100, /* likewise samples without their functions of Python */
+	BUSY_PCT = 50,	   /* of the time, to say nothing of waits */
+	WORKING_MAX = 5,   /* functions in notes */
 	WAITING_MAX = 3,
 };
 
@@ -159,7 +160,11 @@ static void add_head(struct dw_notes *t)
 		dw_note(t, SAYS, STACKS_CUT, .n = {t->totals->stacks_cut});
 	t->in_details = false;
 	add_nameless(t);
-	dw_notes_facts(t, DWELL_SAYS_DISCARDED_32BIT, DWELL_SAYS_DISCARDED_32BIT);
+	dw_notes_facts(t, DWELL_SAYS_DISCARDED_32BIT, DWELL_SAYS_PYTHON_UNKNOWN);
+	t->in_details = (uint64_t)dw_notes_fact(t, "python_unread", 0) <=
+			t->totals->all[DWELL_MEASURE_SAMPLES] / UNREAD_PART;
+	dw_notes_facts(t, DWELL_SAYS_PYTHON_UNREAD, DWELL_SAYS_PYTHON_UNREAD);
+	t->in_details = false;
 	if (discarded > 0)
 		dw_note(t, SAYS, DISCARDED, .n = {discarded});
 }

@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 enum {
-	DWELL_PYTHON_FRAMES_MAX = 2048,	     /* of a sample */
-	DWELL_PYTHON_TEXT_MAX = 4096,	     /* bytes of a name or path */
-	DWELL_PYTHON_LINES_MAX = 64 << 10,   /* bytes of a table of lines */
-	DWELL_PYTHON_OUTERMOST = 1,	     /* in struct dw_python_frame.code */
+	DWELL_PYTHON_FRAMES_MAX = 2048,	   /* of a sample */
+	DWELL_PYTHON_TEXT_MAX = 4096,	   /* bytes of a name or path */
+	DWELL_PYTHON_LINES_MAX = 64 << 10, /* bytes of a table of lines */
+	DWELL_PYTHON_OUTERMOST = 1,	   /* in struct dw_python_frame.code */
 	DWELL_PYTHON_POSITION_NONE = 0x7fffffff,
 };
 
@@ -21,7 +21,7 @@ enum {
 struct dw_python_runtime {
 	uint32_t version; /* 0x30b = 3.11 */
 	uint32_t unused;
-	uint64_t eval; /* avma of _PyEval_EvalFrameDefault */
+	uint64_t eval; /* avma of _PyEval_EvalFrameDefault, 0 = its frames cannot be read */
 };
 
 /* A text of the target's. */

@@ -27,13 +27,14 @@ enum {
 };
 
 static struct {
-	const struct dw_python_layout *layout; /* NULL = no interpreter */
+	bool is_there;			       /* an interpreter */
+	const struct dw_python_layout *layout; /* NULL = none whose frames can be read */
 	void *(*state)(void);		       /* of the calling thread */
 	uint64_t code_type;
 	uint64_t eval;
-	uint64_t *told; /* TOLD of them: seals; atomic */
+	uint64_t *told;			 /* TOLD of them: seals; atomic */
 	struct dw_python_frame *buffers; /* BUFFERS of them */
-	uint64_t in_use; /* a bit for each; atomic */
+	uint64_t in_use;		 /* a bit for each; atomic */
 } python;
 
 bool dw_python_can_read(struct dw_python_pages *pages, uint64_t at, uint32_t bytes)
@@ -235,10 +236,12 @@ void dw_python_end(const struct dw_python_walk *w)
 		__atomic_fetch_and(&python.in_use, ~((uint64_t)1 << at), __ATOMIC_RELEASE);
 }
 
+/* Tell of the interpreter, or that it is one whose frames cannot be read. */
 static void tell_runtime(void)
 {
-	const struct dw_python_runtime runtime = {.version = python.layout->version,
-						  .eval = python.eval};
+	const struct dw_python_runtime runtime = {.version = python.layout ? python.layout->version
+									   : 0,
+						  .eval = python.layout ? python.eval : 0};
 	struct dw_ring_place place;
 
 	if (!dw_ring_begin(&place, DWELL_SAMPLE_PYTHON, sizeof(runtime)))
@@ -249,27 +252,29 @@ static void tell_runtime(void)
 
 void dw_python_start(void)
 {
-	const struct dw_python_layout *l = dw_python_find_layout();
+	const struct dw_python_layout *l;
 
+	python.is_there = dw_loader_first("_PyRuntime") != NULL;
+	if (!python.is_there)
+		return;
+	l = dw_python_find_layout();
 	python.state = (void *(*)(void))dw_loader_first("PyGILState_GetThisThreadState");
 	python.code_type = (uint64_t)dw_loader_first("PyCode_Type");
 	python.eval = (uint64_t)dw_loader_first("_PyEval_EvalFrameDefault");
-	if (!l || !python.state || !python.code_type || !python.eval)
-		return;
 	python.told = dw_agent_memory(TOLD * sizeof(*python.told));
 	python.buffers =
 		dw_agent_memory(BUFFERS * DWELL_PYTHON_FRAMES_MAX * sizeof(*python.buffers));
-	if (!python.told || !python.buffers)
-		return;
-	python.layout = l;
+	if (python.state && python.code_type && python.eval && python.told && python.buffers)
+		python.layout = l;
 	tell_runtime();
 }
 
 void dw_python_forked(void)
 {
-	if (!python.layout)
-		return;
-	python.in_use = 0;
-	memset(python.told, 0, TOLD * sizeof(*python.told));
-	tell_runtime();
+	if (python.layout) {
+		python.in_use = 0;
+		memset(python.told, 0, TOLD * sizeof(*python.told));
+	}
+	if (python.is_there)
+		tell_runtime();
 }

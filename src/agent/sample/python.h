@@ -25,8 +25,8 @@ struct dw_python_layout {
 	bool is_eval_own; /* each frame has an evaluation of its own */
 	uint8_t state_frame, cframe_frame, cframe_previous;
 	uint8_t frame_bytes, frame_code, frame_previous, frame_position;
-	uint8_t position_kind;	     /* enum dw_python_position */
-	uint8_t frame_mark;	     /* is_entry or owner */
+	uint8_t position_kind; /* enum dw_python_position */
+	uint8_t frame_mark;    /* is_entry or owner */
 	uint8_t code_first_line, code_file, code_name, code_shown, code_lines, code_bytecode;
 	uint8_t text_ascii, text_other; /* where the characters of a text begin */
 	uint8_t sealed[2][2];		/* parts of code objects that never change: from, to */
@@ -58,7 +58,7 @@ static inline uint64_t dw_python_word(uint64_t at)
 	return *(const volatile uint64_t *)at;
 }
 
-/* Find the interpreter of this process, and tell of it. In the constructor. */
+/* Find the interpreter of this process, and tell of it, if there is one. In the constructor. */
 void dw_python_start(void);
 
 /* A fork's child has a ring of its own: nothing is told yet. */

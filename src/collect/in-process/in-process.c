@@ -410,6 +410,7 @@ static int note_end(struct dw_backend *b)
 		uint64_t value;
 	} rows[] = {
 		{"python_samples", python->samples},
+		{"python_unknown", python->unknown},
 		{"python_unread", python->torn + python->unmatched + python->unnamed},
 		{"threads_unsampled", b->unsampled + b->ended.threads_refused},
 		{"children_unsampled", b->children},

@@ -314,6 +314,11 @@ static int begin_python(const struct reading *g, struct dw_tracked_process *p,
 	const struct dw_elf *elf = NULL;
 
 	dw_python_end(p->python);
+	p->python = NULL;
+	if (!told->eval) {
+		g->r->dispatcher->unwinder.python.counts.unknown++;
+		return 0;
+	}
 	if (range)
 		elf = dw_perf_modules_elf(&g->r->dispatcher->modules, range->module);
 	p->python = dw_python_begin(told, elf, range ? range->bias : 0);

@@ -38,7 +38,7 @@ struct dw_jit_lines_source {
 int dw_jit_lines_read(struct dw_jit_lines *t, struct dw_strings *texts,
 		      const struct dw_jit_lines_source *from);
 
-/* Add @row; nothing happens where there are too many. 0 or -ENOMEM. */
+/* Add @row, unless there are too many. 0 or -ENOMEM. */
 int dw_jit_lines_add(struct dw_jit_lines *t, const struct dw_jit_line *row);
 
 /* Nothing is read any more: find from now on. */

@@ -24,7 +24,8 @@ struct told {
 
 static bool is_text(const struct dw_python_text *t)
 {
-	return t->bytes <= DWELL_PYTHON_TEXT_MAX && (t->width == 1 || t->width == 2 || t->width == 4 || !t->bytes);
+	return t->bytes <= DWELL_PYTHON_TEXT_MAX &&
+	       (t->width == 1 || t->width == 2 || t->width == 4 || !t->bytes);
 }
 
 static bool check(const uint8_t *record, size_t n, struct told *ret)
@@ -81,9 +82,8 @@ static int declare(struct dw_python *all, const struct told *t, uint32_t *ret, u
 					.module_name = module_name(path),
 					.name = name.len ? dw_buf_str(&name) : "?",
 					.file = path,
-					.line = t->head.first_line <= INT32_MAX
-							? t->head.first_line
-							: 0};
+					.line = t->head.first_line <= INT32_MAX ? t->head.first_line
+										: 0};
 	rc = dw_jit_functions_declare(&all->jit->functions, &d, ret);
 	if (!rc)
 		*ret_module = all->jit->functions.rows.v[*ret - 1].module;
@@ -91,8 +91,8 @@ static int declare(struct dw_python *all, const struct told *t, uint32_t *ret, u
 }
 
 /* Add the lines of @t, whose code is at @svma. */
-static int add_lines(struct dw_python *all, const struct dw_python_process *p,
-		     const struct told *t, uint32_t function, uint64_t svma)
+static int add_lines(struct dw_python *all, const struct dw_python_process *p, const struct told *t,
+		     uint32_t function, uint64_t svma)
 {
 	struct dw_jit_lines *lines = &all->jit->lines;
 	uint32_t file = all->jit->functions.rows.v[function - 1].file, last = UINT32_MAX;
@@ -105,8 +105,9 @@ static int add_lines(struct dw_python *all, const struct dw_python_process *p,
 	while (!rc && dw_python_line_table_next(&table, &piece)) {
 		if (piece.line != last)
 			rc = dw_jit_lines_add(
-				lines, &(struct dw_jit_line){dw_jit_functions_inside(svma, piece.start), file,
-							     piece.line, 0});
+				lines,
+				&(struct dw_jit_line){dw_jit_functions_inside(svma, piece.start),
+						      file, piece.line, 0});
 		last = piece.line;
 	}
 	return rc;

@@ -25,11 +25,12 @@ struct dw_python_counts {
 	uint64_t torn;	    /* that the agent could not read */
 	uint64_t unmatched; /* whose frames do not go with the native ones: left out */
 	uint64_t unnamed;   /* with a frame whose function was not told */
+	uint64_t unknown;   /* interpreters whose frames agents cannot read */
 };
 
 /* Of all processes; zero-initialised but for @jit. */
 struct dw_python {
-	struct dw_jit *jit; /* borrowed, NULL = nothing is named */
+	struct dw_jit *jit;   /* borrowed, NULL = nothing is named */
 	struct dw_map places; /* of functions' code in their space -> row + 1 of svmas */
 	DW_VEC(uint64_t) svmas;
 	struct dw_python_counts counts;

@@ -40,7 +40,8 @@ struct dw_walk_frame {
 	uint64_t pc; /* as struct dw_unwind_frame has it; DWELL_WALK_CUT for what is missing */
 	uint64_t sp;
 	uint64_t fp;
-	uint32_t stack; /* stack id in the profile, of this frame and all outer ones; 0 = has_frames */
+	uint32_t stack; /* stack id in the profile, of this frame and all outer ones; 0 = has_frames
+			 */
 	uint32_t frame; /* frame id; of has_frames only */
 };
 
@@ -50,9 +51,9 @@ struct dw_walk_frame {
 struct dw_walk {
 	DW_VEC(struct dw_walk_frame) frames; /* outermost first */
 	uint32_t generation;		     /* of the process's space, for which stack ids hold */
-	bool has_frames;     /* rows have frame ids: frames of Python come between them */
-	uint8_t *memory;		     /* owned; NULL = not kept */
-	uint64_t memory_base;		     /* avma of memory[0] */
+	bool has_frames;      /* rows have frame ids: frames of Python come between them */
+	uint8_t *memory;      /* owned; NULL = not kept */
+	uint64_t memory_base; /* avma of memory[0] */
 	size_t memory_bytes;
 	uint64_t memory_from; /* avma; what is below is not what the frames were found in */
 	size_t wanted_bytes;  /* of memory, more than could be read; 0 = not known */

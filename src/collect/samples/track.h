@@ -46,9 +46,9 @@ struct dw_tracked_process {
 	uint64_t user_samples, kernel_samples; /* kept */
 	struct dw_space space;
 	const void *runtime; /* that was asked for its code last, only compared; NULL = none */
-	struct dw_jit_process *registry; /* of what runtimes write about its code, NULL = none */
+	struct dw_jit_process *registry;  /* of what runtimes write about its code, NULL = none */
 	struct dw_python_process *python; /* its interpreter, owned; NULL = none was told */
-	const struct dw_owner *owner;	 /* NULL = not looked at yet */
+	const struct dw_owner *owner;	  /* NULL = not looked at yet */
 	uint64_t resync_at_ns; /* not before this time are mappings read from /proc again */
 	uint64_t resync_ns;    /* when they were, if no records tell of them */
 	uint64_t resync_wait_ns;
