@@ -35,6 +35,6 @@ void dw_python_line_table_init(struct dw_python_line_table *t, uint32_t version,
 /* The next piece, none empty, in order and within the code. False: there are no more. */
 bool dw_python_line_table_next(struct dw_python_line_table *t, struct dw_python_lines *ret);
 
-/* Append the text of @n bytes at @bytes, @width (1, 2 or 4; else nothing) for a character, in
- * UTF-8; characters that cannot be shown become '?'. */
+/* Append the text of @n bytes at @bytes, @width (1, 2 or 4, else nothing) for a character, in
+ * UTF-8. '?' stands for characters that cannot be shown. */
 void dw_python_text_put(struct dw_buf *to, const uint8_t *bytes, size_t n, size_t width);
