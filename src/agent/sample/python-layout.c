@@ -16,6 +16,7 @@ enum {
 	MEMBER_BYTES = 40,
 	MEMBER_OFFSET = 16,
 	MEMBERS_MAX = 64,
+	PAGE = 4096,
 	VERSION_39 = 0x309,
 	VERSION_310 = 0x30a,
 	VERSION_313 = 0x30d,
@@ -132,10 +133,23 @@ static uint32_t find_version(void)
 	return dw_loader_first("PyFrame_GetCode") ? VERSION_39 : 0;
 }
 
+/* Whether @known, which may lie anywhere, is @text. */
+static bool is_text(const char *known, const char *text)
+{
+	for (size_t i = 0;; i++) {
+		if ((!i || (uint64_t)(known + i) % PAGE == 0) && !dw_is_readable(known + i, 1))
+			return false;
+		if (known[i] != text[i] || !text[i])
+			return known[i] == text[i];
+	}
+}
+
 /* Where the type object @type says that its member @name stands, 0 = it has none. */
 static uint64_t member(uint64_t type, const char *name)
 {
-	uint64_t at = dw_python_word(type + TYPE_MEMBERS);
+	uint64_t at = dw_is_readable((const void *)(type + TYPE_MEMBERS), sizeof(at))
+			      ? dw_python_word(type + TYPE_MEMBERS)
+			      : 0;
 
 	for (int i = 0; at && i < MEMBERS_MAX; i++, at += MEMBER_BYTES) {
 		const char *known = dw_is_readable((const void *)at, MEMBER_BYTES)
@@ -144,7 +158,7 @@ static uint64_t member(uint64_t type, const char *name)
 
 		if (!known)
 			return 0;
-		if (dw_text_equal(known, name))
+		if (is_text(known, name))
 			return dw_python_word(at + MEMBER_OFFSET);
 	}
 	return 0;
@@ -166,7 +180,8 @@ static bool has_offsets(const struct dw_python_layout *l, const uint64_t *table)
 	enum { COOKIE, VERSION, FREE_THREADED, STATE_FRAME = 23, PREVIOUS = 29, CODE, POSITION };
 	enum { OWNER = 33, FILE = 35, NAME, SHOWN, LINES, FIRST_LINE, BYTECODE = 43 };
 
-	return !memcmp(table, "xdebugpy", 8) && table[VERSION] >> 16 == l->version &&
+	return dw_is_readable(table, (BYTECODE + 1) * sizeof(*table)) &&
+	       !memcmp(table, "xdebugpy", 8) && table[VERSION] >> 16 == l->version &&
 	       !table[FREE_THREADED] && table[STATE_FRAME] == l->state_frame &&
 	       table[PREVIOUS] == l->frame_previous && table[CODE] == l->frame_code &&
 	       table[POSITION] == l->frame_position && table[OWNER] == l->frame_mark &&
