@@ -31,8 +31,8 @@ static struct part find_text(const struct dw_python_layout *l, struct dw_python_
 
 	if (at % sizeof(at) || !dw_python_can_read(pages, at, TEXT_BYTES))
 		return p;
-	length = dw_python_word(at + TEXT_LENGTH);
-	state = (uint32_t)dw_python_word(at + TEXT_STATE);
+	length = dw_python_word(pages, at + TEXT_LENGTH);
+	state = (uint32_t)dw_python_word(pages, at + TEXT_STATE);
 	p.width = state >> 2 & 7;
 	if (!(state & STATE_COMPACT) || (p.width != 1 && p.width != 2 && p.width != 4))
 		return (struct part){0};
@@ -51,7 +51,7 @@ static struct part find_bytes(struct dw_python_pages *pages, uint64_t at)
 
 	if (at % sizeof(at) || !dw_python_can_read(pages, at, BYTES_DATA))
 		return p;
-	n = dw_python_word(at + OBJECT_SIZE);
+	n = dw_python_word(pages, at + OBJECT_SIZE);
 	p.bytes = n <= DWELL_PYTHON_LINES_MAX ? (uint32_t)n : 0;
 	return p;
 }
@@ -59,13 +59,13 @@ static struct part find_bytes(struct dw_python_pages *pages, uint64_t at)
 static uint32_t code_bytes(const struct dw_python_layout *l, struct dw_python_pages *pages,
 			   uint64_t code)
 {
-	uint64_t n = dw_python_word(code + OBJECT_SIZE) * 2;
+	uint64_t n = dw_python_word(pages, code + OBJECT_SIZE) * 2;
 
 	if (l->position_kind != DWELL_PYTHON_POINTER) {
-		uint64_t at = dw_python_word(code + l->code_bytecode);
+		uint64_t at = dw_python_word(pages, code + l->code_bytecode);
 
 		n = at % sizeof(at) == 0 && dw_python_can_read(pages, at, BYTES_DATA)
-			    ? dw_python_word(at + OBJECT_SIZE)
+			    ? dw_python_word(pages, at + OBJECT_SIZE)
 			    : 0;
 	}
 	return n < INT32_MAX ? (uint32_t)n : 0;
@@ -75,14 +75,14 @@ bool dw_python_tell_code(const struct dw_python_layout *l, struct dw_python_page
 			 uint64_t code, uint32_t seal)
 {
 	const struct part parts[] = {
-		find_text(l, pages, dw_python_word(code + l->code_shown)),
-		find_text(l, pages, dw_python_word(code + l->code_file)),
-		find_bytes(pages, dw_python_word(code + l->code_lines)),
+		find_text(l, pages, dw_python_word(pages, code + l->code_shown)),
+		find_text(l, pages, dw_python_word(pages, code + l->code_file)),
+		find_bytes(pages, dw_python_word(pages, code + l->code_lines)),
 	};
 	const struct dw_python_code head = {
 		.code = code,
 		.seal = seal,
-		.first_line = (uint32_t)dw_python_word(code + l->code_first_line),
+		.first_line = dw_python_half(pages, code + l->code_first_line),
 		.code_bytes = code_bytes(l, pages, code),
 		.lines_bytes = parts[2].bytes,
 		.name = {(uint16_t)parts[0].bytes, (uint16_t)parts[0].width},

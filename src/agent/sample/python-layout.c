@@ -144,22 +144,28 @@ static bool is_text(const char *known, const char *text)
 	}
 }
 
+/* The word at @at, which can be read: the process is only starting. */
+static uint64_t word_at(uint64_t at)
+{
+	return *(const volatile uint64_t *)at;
+}
+
 /* Where the type object @type says that its member @name stands, 0 = it has none. */
 static uint64_t member(uint64_t type, const char *name)
 {
 	uint64_t at = dw_is_readable((const void *)(type + TYPE_MEMBERS), sizeof(at))
-			      ? dw_python_word(type + TYPE_MEMBERS)
+			      ? word_at(type + TYPE_MEMBERS)
 			      : 0;
 
 	for (int i = 0; at && i < MEMBERS_MAX; i++, at += MEMBER_BYTES) {
 		const char *known = dw_is_readable((const void *)at, MEMBER_BYTES)
-					    ? (const char *)dw_python_word(at)
+					    ? (const char *)word_at(at)
 					    : NULL;
 
 		if (!known)
 			return 0;
 		if (is_text(known, name))
-			return dw_python_word(at + MEMBER_OFFSET);
+			return word_at(at + MEMBER_OFFSET);
 	}
 	return 0;
 }

@@ -13,12 +13,14 @@
 #include "agent/core/memory.h"
 #include "agent/core/system-calls.h"
 
+#include <sys/uio.h>
+
 enum {
 	TOLD = 1 << 14, /* code objects that are remembered */
 	WAYS = 4,
-	ASKED_MAX = 4096, /* pages of one look */
+	COPIED_MAX = 4096, /* pages of one look */
 	BUFFERS = 64,
-	PAGE = 4096,
+	COPIES_BYTES = DWELL_PYTHON_PAGES * DWELL_PYTHON_PAGE,
 	OBJECT_TYPE = 8,
 	OBJECT_SIZE = 16,
 	TEXT_HASH = 24,
@@ -33,40 +35,63 @@ static struct {
 	uint64_t code_type;
 	uint64_t eval;
 	uint64_t *told;			 /* TOLD of them: seals; atomic */
-	struct dw_python_frame *buffers; /* BUFFERS of them */
+	struct dw_python_frame *buffers; /* BUFFERS of them, */
+	uint8_t *copies;		 /* and of copies of pages */
 	uint64_t in_use;		 /* a bit for each; atomic */
 } python;
+
+/* The copy of the page that has @at; NULL = it cannot be read. */
+static const uint8_t *find_page(struct dw_python_pages *pages, uint64_t at)
+{
+	uint64_t number = at / DWELL_PYTHON_PAGE, slot = number % DWELL_PYTHON_PAGES;
+	uint8_t *copy = pages->copies + slot * DWELL_PYTHON_PAGE;
+	const struct iovec from = {(void *)(number * DWELL_PYTHON_PAGE), DWELL_PYTHON_PAGE};
+	const struct iovec to = {copy, DWELL_PYTHON_PAGE};
+
+	if (!number)
+		return NULL;
+	if (pages->known[slot] == number)
+		return copy;
+	pages->known[slot] = 0;
+	if (pages->copied++ >= COPIED_MAX || dw_syscall(SYS_process_vm_readv, dw_sys_getpid(), &to,
+							1, &from, 1) != DWELL_PYTHON_PAGE)
+		return NULL;
+	pages->known[slot] = number;
+	return copy;
+}
 
 bool dw_python_can_read(struct dw_python_pages *pages, uint64_t at, uint32_t bytes)
 {
 	uint64_t last = at + bytes - 1;
 
-	if (at < PAGE || at % sizeof(uint32_t) || last < at)
+	if (at % sizeof(uint32_t) || last < at)
 		return false;
-	for (uint64_t page = at / PAGE; page <= last / PAGE; page++) {
-		uint64_t *known = &pages->known[page % DWELL_PYTHON_PAGES];
+	return find_page(pages, at) &&
+	       (at / DWELL_PYTHON_PAGE == last / DWELL_PYTHON_PAGE || find_page(pages, last));
+}
 
-		if (*known == page)
-			continue;
-		if (pages->asked++ >= ASKED_MAX || !dw_is_readable((const void *)(page * PAGE), 1))
-			return false;
-		*known = page;
-	}
-	return true;
+uint64_t dw_python_word(struct dw_python_pages *pages, uint64_t at)
+{
+	const uint8_t *page = find_page(pages, at);
+	uint64_t word = 0;
+
+	if (page)
+		memcpy(&word, page + at % DWELL_PYTHON_PAGE, sizeof(word));
+	return word;
 }
 
 static bool load(struct dw_python_walk *w, uint64_t at, uint64_t *ret)
 {
 	bool is_there = at % sizeof(*ret) == 0 && dw_python_can_read(&w->pages, at, sizeof(*ret));
 
-	*ret = is_there ? dw_python_word(at) : 0;
+	*ret = is_there ? dw_python_word(&w->pages, at) : 0;
 	return is_there;
 }
 
 static bool is_code(struct dw_python_walk *w, uint64_t at)
 {
 	return at && at % sizeof(at) == 0 && dw_python_can_read(&w->pages, at, CODE_BYTES) &&
-	       dw_python_word(at + OBJECT_TYPE) == python.code_type;
+	       dw_python_word(&w->pages, at + OBJECT_TYPE) == python.code_type;
 }
 
 static uint64_t mix(uint64_t hash, uint64_t word)
@@ -83,21 +108,22 @@ static uint64_t seal_of(struct dw_python_walk *w, uint64_t code)
 
 	for (int i = 0; i < 2; i++)
 		for (uint32_t at = l->sealed[i][0]; at < l->sealed[i][1]; at += 8)
-			hash = mix(hash, dw_python_word(code + at));
-	if (l->seals_name && load(w, dw_python_word(code + l->code_name) + TEXT_HASH, &name))
+			hash = mix(hash, dw_python_word(&w->pages, code + at));
+	if (l->seals_name &&
+	    load(w, dw_python_word(&w->pages, code + l->code_name) + TEXT_HASH, &name))
 		hash = mix(hash, name);
 	return hash | 1;
 }
 
 /* How far the frame at @frame has come in @code. */
-static uint32_t position_of(uint64_t frame, uint64_t code)
+static uint32_t position_of(struct dw_python_walk *w, uint64_t frame, uint64_t code)
 {
 	const struct dw_python_layout *l = python.layout;
-	uint64_t word = dw_python_word(frame + l->frame_position), at;
+	uint64_t word = dw_python_word(&w->pages, frame + l->frame_position), at;
 
 	if (l->position_kind == DWELL_PYTHON_POINTER) {
 		at = word - (code + l->code_bytecode);
-		return at < dw_python_word(code + OBJECT_SIZE) * 2 && at < INT32_MAX
+		return at < dw_python_word(&w->pages, code + OBJECT_SIZE) * 2 && at < INT32_MAX
 			       ? (uint32_t)at
 			       : DWELL_PYTHON_POSITION_NONE;
 	}
@@ -120,16 +146,17 @@ static bool next(struct dw_python_walk *w, uint64_t *frame, struct dw_python_fra
 		return false;
 	*ret = (struct dw_python_frame){.code = DWELL_PYTHON_OUTERMOST};
 	*ret_seal = 0;
-	*frame = dw_python_word(at + l->frame_previous);
-	mark = *(const volatile uint8_t *)(at + l->frame_mark);
+	*frame = dw_python_word(&w->pages, at + l->frame_previous);
+	mark = (uint8_t)(dw_python_word(&w->pages, (at + l->frame_mark) & -(uint64_t)8) >>
+			 (l->frame_mark % 8 * 8));
 	if (l->has_base && mark == OWNED_BY_C)
 		return true;
-	code = dw_python_word(at + l->frame_code);
+	code = dw_python_word(&w->pages, at + l->frame_code);
 	if (!is_code(w, code))
 		return false;
 	*ret_seal = seal_of(w, code);
 	ret->code = code;
-	ret->position = position_of(at, code);
+	ret->position = position_of(w, at, code);
 	ret->seal = (uint32_t)(*ret_seal >> 32);
 	if (l->is_eval_own || (!l->has_base && mark))
 		ret->code |= DWELL_PYTHON_OUTERMOST;
@@ -148,7 +175,7 @@ static void tell(struct dw_python_walk *w, const struct dw_python_frame *frame, 
 	for (int i = 0; i < WAYS; i++)
 		if (__atomic_load_n(&set[i], __ATOMIC_ACQUIRE) == seal)
 			return;
-	w->pages.asked = 0; /* it happens once, and what cannot be read now is never told */
+	w->pages.copied = 0; /* it happens once, and what cannot be read now is never told */
 	if (dw_python_tell_code(python.layout, &w->pages, code, frame->seal))
 		__atomic_store_n(&set[at], seal, __ATOMIC_RELEASE);
 }
@@ -207,6 +234,9 @@ bool dw_python_look(struct dw_python_walk *w)
 		return false;
 	memset(w, 0, sizeof(*w));
 	w->frames = take_buffer();
+	if (w->frames)
+		w->pages.copies = python.copies + (size_t)(w->frames - python.buffers) /
+							  DWELL_PYTHON_FRAMES_MAX * COPIES_BYTES;
 	if (w->frames && find_first(w, state, true, &first) && take_all(w, first))
 		return true;
 	if (w->frames && python.layout->has_cframe && find_first(w, state, false, &first) &&
@@ -264,7 +294,9 @@ void dw_python_start(void)
 	python.told = dw_agent_memory(TOLD * sizeof(*python.told));
 	python.buffers =
 		dw_agent_memory(BUFFERS * DWELL_PYTHON_FRAMES_MAX * sizeof(*python.buffers));
-	if (python.state && python.code_type && python.eval && python.told && python.buffers)
+	python.copies = dw_agent_memory((size_t)BUFFERS * COPIES_BYTES);
+	if (python.state && python.code_type && python.eval && python.told && python.buffers &&
+	    python.copies)
 		python.layout = l;
 	tell_runtime();
 }

@@ -3,7 +3,7 @@
  * interrupts it: from any other place they would belong to another moment than the stack.
  *
  * The interpreter may be interrupted between two writes of its own, so nothing it points to is
- * believed: each page is asked for before it is read (dw_is_readable()), a code object is one by
+ * believed: each page is copied by the kernel before it is read, a code object is one by
  * its type, and a chain of frames counts only with the end that it must have. Reading is bounded by
  * DWELL_PYTHON_FRAMES_MAX and by pages. [async-signal-safe]
  */
@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { DWELL_PYTHON_PAGES = 64 };
+enum { DWELL_PYTHON_PAGES = 64, DWELL_PYTHON_PAGE = 4096 };
 
 /* Where fields stand in the objects of one version. */
 struct dw_python_layout {
@@ -43,19 +43,26 @@ enum dw_python_position {
  * there is none, or one that is not known. In the constructor. */
 const struct dw_python_layout *dw_python_find_layout(void);
 
-/* Pages that were asked for. */
+/*
+ * Copies of pages, made by the kernel when they are first looked at: what an interpreter that was
+ * interrupted points to may be anywhere, and another thread may unmap it at any time.
+ */
 struct dw_python_pages {
-	uint64_t known[DWELL_PYTHON_PAGES];
-	uint32_t asked;
+	uint64_t known[DWELL_PYTHON_PAGES]; /* by slot: the number of the page copied, 0 = none */
+	uint8_t *copies;		    /* DWELL_PYTHON_PAGES of DWELL_PYTHON_PAGE */
+	uint32_t copied;
 };
 
-/* Whether the @bytes at @at can be read. */
+/* Whether the @bytes at @at, a multiple of 4, can be read. */
 bool dw_python_can_read(struct dw_python_pages *pages, uint64_t at, uint32_t bytes);
 
-/* The word at @at, which can be read. */
-static inline uint64_t dw_python_word(uint64_t at)
+/* The word at @at, a multiple of 8. 0 where nothing can be read. */
+uint64_t dw_python_word(struct dw_python_pages *pages, uint64_t at);
+
+/* The 32 bits at @at, a multiple of 4, likewise. */
+static inline uint32_t dw_python_half(struct dw_python_pages *pages, uint64_t at)
 {
-	return *(const volatile uint64_t *)at;
+	return (uint32_t)(dw_python_word(pages, at & -(uint64_t)8) >> (at % 8 * 8));
 }
 
 /* Find the interpreter of this process, and tell of it, if there is one. In the constructor. */
