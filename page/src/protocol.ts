@@ -1,0 +1,180 @@
+/*
+ * What the page asks of the engine, and what it gets: JSON both ways. The engine is dwell's own
+ * code, so no number is computed here that a report of the terminal has.
+ */
+
+/** What a cell holds; it decides how the cell is written. */
+export type Kind =
+	| "text"
+	| "count"
+	| "change"
+	| "number"
+	| "percent"
+	| "time"
+	| "duration"
+	| "call"
+	| "address";
+
+export interface Column {
+	id: string;
+	title: string;
+	/** The short heading; the title where there is none. */
+	header?: string;
+	kind: Kind;
+	/** Of times: how many digits they are worth, 0 to 3 as in the terminal. */
+	digits?: number;
+	help?: string;
+	is_default?: boolean;
+	is_measure?: boolean;
+	/** It falls by nature: the largest comes first. */
+	is_amount?: boolean;
+}
+
+export interface ViewInfo {
+	name: string;
+	title: string;
+	is_tree: boolean;
+	/** Whether it is of one function. */
+	function: "never" | "may" | "must";
+	/** The column that it is sorted by unless one is chosen. */
+	sort?: string;
+	columns: Column[];
+}
+
+export interface ThreadInfo {
+	/** The system's, and dwell's own, which no two share. */
+	id: number;
+	unique_id: number;
+	name: string;
+}
+
+export interface ProcessInfo {
+	id: number;
+	unique_id: number;
+	name: string;
+	command_line?: string | null;
+	threads: ThreadInfo[];
+}
+
+export interface Measure {
+	id: string;
+	title: string;
+	kind: Kind;
+	digits?: number;
+}
+
+export interface Session {
+	title: string;
+	command?: string | null;
+	method: string;
+	recorded_at?: string | number | null;
+	duration_ns: number;
+	views: ViewInfo[];
+	processes: ProcessInfo[];
+	modules: string[];
+	measures: Measure[];
+	/** Filters that this session takes. */
+	can: string[];
+}
+
+/** What is left of the recording; all parts are those of `dwell report`. */
+export interface Filter {
+	process?: number[];
+	thread?: number[];
+	module?: string[];
+	from?: number;
+	until?: number;
+	/** The system's code is part of what called it. */
+	just_my_code?: boolean;
+	waits?: string;
+	root?: string;
+	focus?: string;
+	hide?: string;
+}
+
+export type Cell = number | string | null;
+
+export interface RowsRequest {
+	op: "rows";
+	view: string;
+	filter: Filter;
+	columns: string[];
+	sort?: string;
+	descending?: boolean;
+	search?: string;
+	from: number;
+	count: number;
+}
+
+export interface Rows {
+	total: number;
+	rows: Cell[][];
+	ids: number[];
+	/** By row: the function it is about, 0 = none. */
+	functions?: number[];
+	max?: (number | null)[];
+	session?: Record<string, unknown>;
+}
+
+/** Children of one node. */
+export interface TreeRows extends Rows {
+	has_children: boolean[];
+}
+
+export interface FlameNodes {
+	id: number[];
+	depth: number[];
+	start: number[];
+	value: number[];
+	self: number[];
+	blocked: number[];
+	name: number[];
+	module: number[];
+}
+
+export interface Flame {
+	names: string[];
+	modules: string[];
+	total: number;
+	cut_share: number;
+	nodes: FlameNodes;
+}
+
+export interface TimelineThread {
+	id: number;
+	unique_id: number;
+	name: string;
+	process: number;
+	running: number[];
+	blocked: number[];
+}
+
+export interface Timeline {
+	from: number;
+	until: number;
+	unit: "ns" | "count" | "bytes";
+	threads_total: number;
+	threads: TimelineThread[];
+}
+
+/** A sentence of the summary, or a row of one of its lists. */
+export interface Note {
+	kind: "title" | "heading" | "says" | "more" | "apart" | "share" | "path" | "ranked" | "slowest" | "next";
+	severity: "note" | "detail";
+	text: string;
+	/** Of rows: percentages, the first is what the row has. */
+	shares?: number[];
+	about?: { function?: string; name?: string; module?: string; id: number };
+	level?: number;
+	/** Of a path: callers of the row are not shown. */
+	leaves_out?: boolean;
+	time_ns?: number;
+}
+
+/** A row of a report, by column id. */
+export type ReportRow = Record<string, Cell>;
+
+/** Answers each request in turn; an answer `{error}` rejects. */
+export interface Engine {
+	request(request: object): Promise<unknown>;
+}

@@ -1,0 +1,44 @@
+/* Names of programs: safe to look at, and short without losing what they are. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { shorten, shortenPath, shown } from "../src/names.ts";
+
+test("controls are written out", () => {
+	assert.equal(shown("a\u001b[31mb\u202ec\u0000"), "a\\x1b[31mb\\u202ec\\x00");
+	assert.equal(shown("שלום ünï 漢字 <b>"), "שלום ünï 漢字 <b>");
+});
+
+test("what fits stays", () => {
+	assert.equal(shorten("main", 4), "main");
+	assert.equal(shorten("std::vector<int>::push_back(int const&)", 60), "std::vector<int>::push_back(int const&)");
+});
+
+test("arguments go first, then templates, then scopes", () => {
+	const name = "std::vector<std::pair<int, Box<long>>>::emplace_back<int, Box<long>>(int&&, Box<long>&&)";
+	assert.equal(shorten(name, 75), "std::vector<std::pair<int, Box<long>>>::emplace_back<int, Box<long>>(…)");
+	assert.equal(shorten(name, 40), "std::vector<…>::emplace_back<…>");
+	assert.equal(shorten(name, 29), "…vector<…>::emplace_back<…>");
+	assert.equal(shorten(name, 16), "…emplace_back<…>");
+	assert.equal(shorten(name, 12), "emplace_back");
+});
+
+test("operators and arrows are no brackets", () => {
+	assert.equal(shorten("Matrix::operator<(Matrix const&, Matrix const&)", 24), "Matrix::operator<(…)");
+	assert.equal(shorten("auto Foo::bar(int)::{lambda(int)#1}::operator()(int) const", 200).length, 58);
+	assert.equal(shorten("operator->", 10), "operator->");
+});
+
+test("chains keep their ends", () => {
+	assert.equal(shorten("outer_function > middle_function > inner_function", 40), "outer_function > … > inner_function");
+});
+
+test("nothing is longer than its room, whatever it is", () => {
+	const names = ["x".repeat(10_000), "<".repeat(300), `${"a<".repeat(4000)}b`, "((((", "operator", "\u202e".repeat(50), "a > b > ".repeat(99)];
+	for (const name of names)
+		for (const columns of [2, 7, 24, 80]) assert.ok(shorten(name, columns).length <= columns, `${columns}: ${name.slice(0, 9)}`);
+});
+
+test("paths keep their last folders", () => {
+	assert.equal(shortenPath("/usr/lib/x86_64-linux-gnu/libc.so.6", 20), "…/libc.so.6");
+	assert.equal(shortenPath("/usr/lib/libc.so.6", 20), "/usr/lib/libc.so.6");
+});
