@@ -1,0 +1,25 @@
+/* The page's own data: base64, mostly compressed. */
+
+function isGzip(bytes: Uint8Array): boolean {
+	return bytes[0] === 0x1f && bytes[1] === 0x8b;
+}
+
+/** Newer browsers read base64 themselves, many times as fast. */
+type Reader = { fromBase64?: (text: string) => Uint8Array };
+
+function fromBase64(text: string): Uint8Array {
+	const { fromBase64: read } = Uint8Array as Reader;
+	if (read) return read.call(Uint8Array, text);
+	const binary = atob(text);
+	const bytes = new Uint8Array(binary.length);
+	for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+	return bytes;
+}
+
+/** The bytes of @text, unpacked if they are a gzip file. */
+export async function unpack(text: string): Promise<Uint8Array> {
+	const bytes = fromBase64(text.trim());
+	if (!isGzip(bytes)) return bytes;
+	const stream = new Blob([bytes as BlobPart]).stream().pipeThrough(new DecompressionStream("gzip"));
+	return new Uint8Array(await new Response(stream).arrayBuffer());
+}
