@@ -1,0 +1,66 @@
+/* Making elements: text is text, never markup, whatever the program's names hold. */
+
+type Attributes = Record<string, string | number | boolean | undefined | ((event: never) => void)>;
+export type Child = Node | string | null | undefined | false;
+
+/** An element "tag.class.class" with attributes, on… listeners, and children. */
+export function el<K extends keyof HTMLElementTagNameMap>(
+	spec: K | `${K}.${string}`,
+	attributes: Attributes = {},
+	...children: Child[]
+): HTMLElementTagNameMap[K] {
+	const [tag, ...classes] = spec.split(".") as [K, ...string[]];
+	const element = document.createElement(tag);
+	if (classes.length) element.className = classes.join(" ");
+	for (const [name, value] of Object.entries(attributes)) {
+		if (value === undefined || value === false) continue;
+		if (typeof value === "function") element.addEventListener(name.slice(2), value as EventListener);
+		else element.setAttribute(name, value === true ? "" : String(value));
+	}
+	element.append(...children.filter((child): child is Node | string => !!child));
+	return element;
+}
+
+/** A button that says what it does. */
+export function button(label: string, onclick: (event: MouseEvent) => void, attributes: Attributes = {}): HTMLButtonElement {
+	return el("button", { type: "button", onclick, ...attributes }, label);
+}
+
+/** Puts @children in place of what @element holds. */
+export function fill(element: Element, ...children: Child[]): void {
+	element.replaceChildren(...children.filter((child): child is Node | string => !!child));
+}
+
+/** A list to choose one of. */
+export function select(
+	label: string,
+	options: readonly (readonly [value: string, text: string])[],
+	value: string,
+	onchange: (value: string) => void,
+): HTMLElement {
+	const list = el("select", { "aria-label": label });
+	for (const [id, text] of options) {
+		const option = el("option", { value: id }, text);
+		option.selected = id === value;
+		list.append(option);
+	}
+	list.addEventListener("change", () => onchange(list.value));
+	return el("label.choice", {}, el("span", {}, label), list);
+}
+
+/** Runs @action once when calls of the result have ceased for @ms. */
+export function debounced(ms: number, action: () => void): () => void {
+	let timer = 0;
+	return () => {
+		clearTimeout(timer);
+		timer = window.setTimeout(action, ms);
+	};
+}
+
+let announcer: HTMLElement | undefined;
+
+/** Lets screen readers say @text. */
+export function announce(text: string): void {
+	announcer ??= document.body.appendChild(el("div.unseen", { "aria-live": "polite", role: "status" }));
+	announcer.textContent = text;
+}

@@ -1,0 +1,211 @@
+/* Views that are a table or a tree of rows. */
+import { fateColumn, gridColumn, type GridColumn } from "./cells.ts";
+import { Overtaken } from "./client.ts";
+import { chooseColumns } from "./columns.ts";
+import { copyCsv } from "./csv.ts";
+import { button, el } from "./dom.ts";
+import { Grid } from "./grid.ts";
+import { nameColumn, same, shownColumns, type Context, type Panel } from "./panel.ts";
+import type { ViewInfo } from "./protocol.ts";
+import { RowDetails } from "./row-details.ts";
+import { ListSource, TreeSource, type Row, type Source } from "./source.ts";
+import type { Sort, State } from "./state.ts";
+
+/** Levels that one key opens below a row. */
+const OPEN_LEVELS = 6;
+
+export class TablePanel implements Panel {
+	readonly element: HTMLElement;
+	private readonly grid: Grid;
+	private readonly details: RowDetails;
+	private readonly nameAt: number;
+	private readonly openPaths = new Set<string>();
+	private source: Source | undefined;
+	private asked: unknown;
+	private isFirst = true;
+
+	constructor(
+		private readonly context: Context,
+		private readonly info: ViewInfo,
+	) {
+		this.nameAt = nameColumn(info.columns);
+		this.details = new RowDetails(context, info);
+		this.grid = new Grid({
+			label: info.title,
+			isTree: info.is_tree,
+			onsort: (sort) => context.dispatch({ type: "sort", view: info.name, sort }),
+			onchoose: (row) => this.choose(row),
+			onselect: (row) => this.selected(row),
+			ontoggle: (i, open) => this.toggle(i, open),
+			onkey: (event, i) => this.treeKey(event, i),
+		});
+		this.element = el("div.table-panel", {}, this.grid.element, this.details.element);
+	}
+
+	private get isTree(): boolean {
+		return this.info.is_tree;
+	}
+
+	tools(): HTMLElement[] {
+		const tools: HTMLElement[] = [];
+		if (this.isTree && this.info.name === "calltree")
+			tools.push(
+				button("Inverted", () => this.context.dispatch({ type: "invert" }), {
+					"aria-pressed": String(this.context.state.inverted),
+					"data-tip": "The functions with time of their own first, below each its callers. (i)",
+				}),
+				button("Hot path", () => void this.openHotPath(), { "data-tip": "Open the path with the most time. (h)" }),
+			);
+		if (this.isTree) tools.push(button("Collapse", () => this.collapse(), { "data-tip": "Close all rows. (c)" }));
+		tools.push(
+			chooseColumns(this.context, this.info),
+			button("Copy CSV", () => void copyCsv(this.source, this.columns(this.context.state).filter((column) => !column.parts), this.context), {
+				"data-tip": "Copy the table as CSV, with raw numbers.",
+			}),
+			button("Details", () => this.details.toggle(), { "data-tip": "All values of the row at hand. (d)" }),
+		);
+		return tools;
+	}
+
+	private columns(state: State): GridColumn[] {
+		const total = Number(this.context.session.method.includes("sampling") ? this.samples : 0);
+		const columns = shownColumns(this.info, state.tables[this.info.name]?.columns).map((id, i) => {
+			const at = this.info.columns.findIndex((column) => column.id === id);
+			return gridColumn(this.info.columns[at]!, at, i === 0, total);
+		});
+		const fate = this.info.name === "lifetime" ? fateColumn(this.info.columns) : undefined;
+		if (fate) columns.splice(1, 0, fate);
+		return columns;
+	}
+
+	/** Samples that percentages divide by, as far as an answer said so. */
+	private samples = 0;
+
+	private sortOf(state: State): Sort | undefined {
+		const chosen = state.tables[this.info.name]?.sort;
+		if (chosen && this.info.columns.some((column) => column.id === chosen.column)) return chosen;
+		const column = this.info.columns.find((other) => other.id === this.info.sort);
+		return column ? { column: column.id, descending: !!column.is_amount } : undefined;
+	}
+
+	show(state: State): void {
+		const sort = this.sortOf(state);
+		// The view's own order is finer than that of one column, so it is not asked for by name.
+		const isChosen = !!state.tables[this.info.name]?.sort;
+		const order = sort && isChosen ? { sort: sort.column, descending: sort.descending } : {};
+		const view = this.info.name;
+		const common = { view, filter: state.filter, columns: this.info.columns.map((column) => column.id), ...order };
+		const request = this.isTree
+			? { op: "tree" as const, ...common, inverted: state.inverted && view === "calltree" }
+			: { op: "rows" as const, ...common, search: state.search.toLowerCase() };
+		if (same(this.asked, request) && this.source) return this.draw(state, sort, true);
+		this.asked = request;
+		this.element.setAttribute("aria-busy", "true");
+		const source =
+			request.op === "tree"
+				? new TreeSource(this.context.client, request, this.nameAt, this.openPaths)
+				: new ListSource(this.context.client, request, (error) => this.failed(error));
+		source.open().then(
+			(opened) => this.arrived(opened, sort, request),
+			(error: Error) => this.failed(error),
+		);
+	}
+
+	private arrived(source: Source, sort: Sort | undefined, request: unknown): void {
+		if (!same(this.asked, request)) return;
+		this.element.removeAttribute("aria-busy");
+		this.source = source;
+		if (source instanceof ListSource) {
+			this.samples = Number(source.session["samples_reported"] ?? 0);
+		}
+		this.element.classList.toggle("empty", source.total === 0);
+		this.draw(this.context.state, sort, false);
+		if (this.isFirst && this.isTree && this.info.name === "calltree") void this.openHotPath();
+		this.isFirst = false;
+	}
+
+	private failed(error: Error): void {
+		if (error instanceof Overtaken) return;
+		this.element.removeAttribute("aria-busy");
+		this.context.report(error.message);
+	}
+
+	private draw(state: State, sort: Sort | undefined, keep: boolean): void {
+		if (this.source) this.grid.show(this.source, this.columns(state), sort, state.search, keep);
+	}
+
+	private text(row: Row, id: string): string {
+		const at = this.info.columns.findIndex((column) => column.id === id);
+		return String(row.cells[at] ?? "");
+	}
+
+	/** Goes where the row leads: a function to its callers, a thread or process to a filter. */
+	private choose(row: Row): void {
+		const id = Number(this.text(row, "unique_id"));
+		if (this.info.name === "processes") this.context.dispatch({ type: "filter", set: { process: [id] } });
+		else if (this.info.name === "threads") this.context.dispatch({ type: "filter", set: { thread: [id] } });
+		else {
+			const name = this.text(row, "function_name").split(" > ").pop() ?? "";
+			if (name && !name.startsWith("[")) this.context.dispatch({ type: "view", view: "callers", fn: name, fnId: row.fn });
+		}
+	}
+
+	private selected(row: Row | undefined): void {
+		this.details.show(row, this.source?.max ?? []);
+		const number = (id: string) => {
+			const cell = row?.cells[this.info.columns.findIndex((column) => column.id === id)];
+			return typeof cell === "number" ? cell : undefined;
+		};
+		const from = number("begin_time");
+		const lasts = number(this.info.name === "gc" ? "pause_duration" : "elapsed_inclusive_time");
+		const isEvent = this.info.name === "gc" || this.info.name === "slowest";
+		const until = isEvent ? (from ?? 0) + (lasts ?? 0) : (number("end_time") ?? this.context.session.duration_ns);
+		this.context.mark(from === undefined ? undefined : [from, until]);
+	}
+
+	private async toggle(i: number, open: boolean): Promise<void> {
+		if (this.source instanceof TreeSource) await this.source.toggle(i, open).catch((error: Error) => this.failed(error));
+	}
+
+	private async openHotPath(): Promise<void> {
+		if (!(this.source instanceof TreeSource)) return;
+		const { filter, inverted } = this.context.state;
+		try {
+			const { ids } = await this.context.client.ask<{ ids: number[] }>({ op: "hotpath", view: this.info.name, filter, inverted });
+			this.grid.select(await this.source.openPath(ids));
+		} catch (error) {
+			this.failed(error as Error);
+		}
+	}
+
+	private collapse(): void {
+		if (this.source instanceof TreeSource) this.source.closeAll();
+		this.grid.select(0);
+	}
+
+	private treeKey(event: KeyboardEvent, i: number): boolean {
+		const row = this.source?.row(i);
+		if (!(this.source instanceof TreeSource) || !row) return false;
+		if (event.key === "ArrowRight" && row.hasChildren && !row.isOpen) void this.toggle(i, true);
+		else if (event.key === "ArrowRight") this.grid.select(i + 1);
+		else if (event.key === "ArrowLeft" && row.isOpen) void this.toggle(i, false);
+		else if (event.key === "ArrowLeft") this.grid.select(this.source.parent(i));
+		else if (event.key === "*") void this.source.openBelow(i, OPEN_LEVELS);
+		else if (event.key === " ") void this.toggle(i, !row.isOpen);
+		else return false;
+		return true;
+	}
+
+	key(event: KeyboardEvent): boolean {
+		if (event.key === "d") this.details.toggle();
+		else if (event.key === "h" && this.info.name === "calltree") void this.openHotPath();
+		else if (event.key === "c" && this.isTree) this.collapse();
+		else if (event.key === "i" && this.info.name === "calltree") this.context.dispatch({ type: "invert" });
+		else return false;
+		return true;
+	}
+
+	focus(): void {
+		this.grid.focus();
+	}
+}

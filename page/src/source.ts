@@ -1,0 +1,234 @@
+/* Where a table's rows come from: windows of a long list, or a tree of which parts are open. */
+import type { Client } from "./client.ts";
+import type { Cell, Rows, RowsRequest, TreeRows } from "./protocol.ts";
+
+export interface Row {
+	id: number;
+	cells: Cell[];
+	/** The function it is about, 0 = none. */
+	fn: number;
+	/** In trees: how deep, and whether there is something to open. */
+	level: number;
+	hasChildren: boolean;
+	isOpen: boolean;
+}
+
+export interface Source {
+	/** Told when rows came or changed. */
+	onchange: () => void;
+	readonly total: number;
+	/** By column: the largest number; times are written in its unit. */
+	readonly max: readonly number[];
+	/** Undefined: not here yet, but on its way. */
+	row(i: number): Row | undefined;
+	/** All rows from @from on, at most @count. */
+	some(from: number, count: number): Promise<Row[]>;
+}
+
+export const WINDOW = 200;
+
+function widest(max: number[], given: readonly (number | null)[] | undefined, rows: readonly Cell[][]): void {
+	given?.forEach((n, i) => (max[i] = Math.max(max[i] ?? 0, n ?? 0)));
+	if (given) return;
+	for (const cells of rows)
+		cells.forEach((cell, i) => {
+			if (typeof cell === "number" && cell > (max[i] ?? 0)) max[i] = cell;
+		});
+}
+
+/** A list of which windows are fetched as they are looked at. */
+export class ListSource implements Source {
+	onchange = () => {};
+	total = 0;
+	session: Record<string, unknown> = {};
+	readonly max: number[] = [];
+	private readonly windows = new Map<number, Row[]>();
+	private readonly asked = new Set<number>();
+
+	constructor(
+		private readonly client: Client,
+		private readonly request: Omit<RowsRequest, "from" | "count">,
+		private readonly onerror: (error: Error) => void,
+	) {}
+
+	/** Fetches the first window; a table is shown when it is here. */
+	async open(): Promise<this> {
+		await this.fetch(0, WINDOW, this.request.view);
+		return this;
+	}
+
+	private async fetch(from: number, count: number, key: string): Promise<Row[]> {
+		const answer = await this.client.ask<Rows>({ ...this.request, from, count }, key);
+		const rows = answer.rows.map((cells, i): Row => ({
+			id: answer.ids[i] ?? from + i, cells, fn: answer.functions?.[i] ?? 0, level: 0, hasChildren: false, isOpen: false,
+		}));
+		this.total = answer.total;
+		this.session = answer.session ?? this.session;
+		widest(this.max, answer.max, answer.rows);
+		if (count === WINDOW) this.windows.set(from / WINDOW, rows);
+		return rows;
+	}
+
+	row(i: number): Row | undefined {
+		const at = Math.floor(i / WINDOW);
+		const there = this.windows.get(at);
+		if (there) return there[i % WINDOW];
+		if (!this.asked.has(at)) {
+			this.asked.add(at);
+			this.fetch(at * WINDOW, WINDOW, `${this.request.view} rows`)
+				.then(() => this.onchange(), this.onerror)
+				.finally(() => this.asked.delete(at));
+		}
+		return undefined;
+	}
+
+	async some(from: number, count: number): Promise<Row[]> {
+		const all: Row[] = [];
+		for (let at = from; at < Math.min(this.total, from + count); at += 5000)
+			all.push(...(await this.fetch(at, Math.min(5000, from + count - at), "")));
+		return all;
+	}
+}
+
+interface Node extends Row {
+	/** Names from the root on: what is open stays open under another filter or order. */
+	path: string;
+	children?: Node[];
+}
+
+/** A tree whose nodes' children are fetched when they are opened. */
+export class TreeSource implements Source {
+	onchange = () => {};
+	readonly max: number[] = [];
+	private visible: Node[] = [];
+	private roots: Node[] = [];
+
+	constructor(
+		private readonly client: Client,
+		private readonly request: object,
+		private readonly nameAt: number,
+		/** Paths of nodes that are open, kept by who makes the sources. */
+		private readonly opened: Set<string>,
+	) {}
+
+	get total(): number {
+		return this.visible.length;
+	}
+
+	row(i: number): Row | undefined {
+		return this.visible[i];
+	}
+
+	some(from: number, count: number): Promise<Row[]> {
+		return Promise.resolve(this.visible.slice(from, from + count));
+	}
+
+	async open(): Promise<this> {
+		this.roots = await this.fetch(undefined);
+		if (this.roots.length === 1 && this.opened.size === 0) this.opened.add(this.roots[0]!.path);
+		await this.reopen(this.roots);
+		this.flatten();
+		return this;
+	}
+
+	private async fetch(parent: Node | undefined): Promise<Node[]> {
+		const answer = await this.client.ask<TreeRows>({ ...this.request, node: parent?.id ?? 0 }, parent ? "" : "tree");
+		widest(this.max, answer.max, answer.rows);
+		const level = parent ? parent.level + 1 : 0;
+		return answer.rows.map((cells, i): Node => ({
+			id: answer.ids[i]!,
+			cells,
+			fn: answer.functions?.[i] ?? 0,
+			level,
+			hasChildren: answer.has_children[i]!,
+			isOpen: false,
+			path: `${parent?.path ?? ""}\n${String(cells[this.nameAt])}`,
+		}));
+	}
+
+	private async reopen(nodes: Node[]): Promise<void> {
+		for (const node of nodes)
+			if (node.hasChildren && this.opened.has(node.path)) {
+				node.children ??= await this.fetch(node);
+				node.isOpen = true;
+				await this.reopen(node.children);
+			}
+	}
+
+	private flatten(): void {
+		this.visible = [];
+		const add = (nodes: Node[]) => {
+			for (const node of nodes) {
+				this.visible.push(node);
+				if (node.isOpen && node.children) add(node.children);
+			}
+		};
+		add(this.roots);
+		this.onchange();
+	}
+
+	/** Opens or closes row @i. */
+	async toggle(i: number, open: boolean): Promise<void> {
+		const node = this.visible[i];
+		if (!node?.hasChildren || node.isOpen === open) return;
+		if (open) {
+			node.children ??= await this.fetch(node);
+			this.opened.add(node.path);
+		} else this.opened.delete(node.path);
+		node.isOpen = open;
+		if (open) await this.reopen(node.children!);
+		this.flatten();
+	}
+
+	/** Opens what is below row @i, where it is at most @levels deeper. */
+	async openBelow(i: number, levels: number): Promise<void> {
+		const open = async (node: Node, left: number): Promise<void> => {
+			if (!node.hasChildren || !left) return;
+			node.children ??= await this.fetch(node);
+			node.isOpen = true;
+			this.opened.add(node.path);
+			for (const child of node.children) await open(child, left - 1);
+		};
+		const node = this.visible[i];
+		if (node) await open(node, levels);
+		this.flatten();
+	}
+
+	/** Opens the nodes @ids from the roots down; the row of the last one. */
+	async openPath(ids: readonly number[]): Promise<number> {
+		let nodes = this.roots;
+		let last: Node | undefined;
+		for (const id of ids) {
+			const node = nodes.find((other) => other.id === id);
+			if (!node) break;
+			last = node;
+			if (!node.hasChildren) break;
+			node.children ??= await this.fetch(node);
+			node.isOpen = true;
+			this.opened.add(node.path);
+			nodes = node.children;
+		}
+		this.flatten();
+		return last ? this.visible.indexOf(last) : 0;
+	}
+
+	closeAll(): void {
+		this.opened.clear();
+		const close = (nodes: Node[]) => {
+			for (const node of nodes) {
+				node.isOpen = false;
+				if (node.children) close(node.children);
+			}
+		};
+		close(this.roots);
+		this.flatten();
+	}
+
+	/** The row of the parent of row @i. */
+	parent(i: number): number {
+		const level = this.visible[i]?.level ?? 0;
+		let at = i;
+		while (at > 0 && this.visible[at]!.level >= level) at--;
+		return at;
+	}
+}
