@@ -1,0 +1,128 @@
+/*
+ * Where frames of a flame graph stand: rows of boxes, from what the engine gives in depth-first
+ * order. Nothing here draws, so that it can be tested alone.
+ */
+import type { Flame, FlameNodes } from "./protocol.ts";
+
+export interface Box {
+	/** Index of the node in its graph. */
+	node: number;
+	x: number;
+	width: number;
+	/** 0 = the outermost row. */
+	row: number;
+	graph: Flame;
+	/** Callers of the frame that is zoomed to: they fill the width. */
+	isAncestor: boolean;
+}
+
+/** The end of @node's subtree, behind it. */
+export function subtreeEnd(nodes: FlameNodes, node: number): number {
+	const depth = nodes.depth[node]!;
+	let end = node + 1;
+	while (end < nodes.id.length && nodes.depth[end]! > depth) end++;
+	return end;
+}
+
+/** The callers of @node, the outermost first. */
+export function ancestors(nodes: FlameNodes, node: number): number[] {
+	const path: number[] = [];
+	let depth = nodes.depth[node]!;
+	for (let i = node - 1; i >= 0 && depth > 0; i--)
+		if (nodes.depth[i]! < depth) {
+			depth = nodes.depth[i]!;
+			path.unshift(i);
+		}
+	return path;
+}
+
+/** What fills the width of the whole of @graph: one root, or all of several together. */
+export function whole(graph: Flame): number {
+	const { nodes } = graph;
+	return subtreeEnd(nodes, 0) < nodes.id.length ? graph.total : (nodes.value[0] ?? 0);
+}
+
+/** Boxes of the subtree of @node in @width, its own in row @row; those narrower than @least are left out. */
+function subtree(graph: Flame, node: number, width: number, row: number, least: number): Box[] {
+	const { nodes } = graph;
+	const boxes: Box[] = [];
+	const isAll = node === 0;
+	const end = isAll ? nodes.id.length : subtreeEnd(nodes, node);
+	const all = isAll ? whole(graph) : nodes.value[node]!;
+	const scale = all ? width / all : 0;
+	for (let i = node; i < end; i++) {
+		const wide = nodes.value[i]! * scale;
+		if (wide < least) continue;
+		boxes.push({
+			node: i,
+			x: (nodes.start[i]! - nodes.start[node]!) * scale,
+			width: wide,
+			row: row + nodes.depth[i]! - nodes.depth[node]!,
+			graph,
+			isAncestor: false,
+		});
+	}
+	return boxes;
+}
+
+/**
+ * Boxes by rows, each from left to right. @detail is the graph of the node that is zoomed to, with
+ * more of what is small; undefined as long as it is not there.
+ */
+export function layOut(base: Flame, zoom: number, detail: Flame | undefined, width: number, least = 0.4): Box[][] {
+	const rows: Box[][] = [];
+	const at = zoom ? base.nodes.id.indexOf(zoom) : 0;
+	const boxes: Box[] = [];
+	const callers = at > 0 ? ancestors(base.nodes, at) : zoom ? [0] : [];
+	if (zoom)
+		callers.forEach((node, row) => boxes.push({ node, x: 0, width, row, graph: base, isAncestor: true }));
+	if (detail?.nodes.id.length) boxes.push(...subtree(detail, 0, width, callers.length, least));
+	else if (at >= 0 && base.nodes.id.length) boxes.push(...subtree(base, at, width, callers.length, least));
+	for (const box of boxes) (rows[box.row] ??= []).push(box);
+	for (let i = 0; i < rows.length; i++) rows[i] ??= [];
+	return rows;
+}
+
+/** The box of row @row at @x. */
+export function boxAt(rows: readonly Box[][], row: number, x: number): Box | undefined {
+	const boxes = rows[row];
+	if (!boxes) return undefined;
+	let low = 0;
+	let high = boxes.length;
+	while (low < high) {
+		const mid = (low + high) >> 1;
+		if (boxes[mid]!.x <= x) low = mid + 1;
+		else high = mid;
+	}
+	const box = boxes[low - 1];
+	return box && x < box.x + Math.max(1, box.width) ? box : undefined;
+}
+
+export interface Found {
+	/** By name of the graph: whether it was searched for. */
+	isName: boolean[];
+	frames: number;
+	/** Of everything: what has such a frame on its stack, each once. */
+	share: number;
+}
+
+/** What @wanted finds in @graph; case is ignored. */
+export function find(graph: Flame, wanted: string): Found {
+	const lower = wanted.toLowerCase();
+	const isName = graph.names.map((name) => !!lower && name.toLowerCase().includes(lower));
+	const { nodes } = graph;
+	let frames = 0;
+	let value = 0;
+	let within = Infinity;
+	for (let i = 0; i < nodes.id.length; i++) {
+		const depth = nodes.depth[i]!;
+		if (depth <= within) within = Infinity;
+		if (!isName[nodes.name[i]!]) continue;
+		frames++;
+		if (within !== Infinity) continue;
+		value += nodes.value[i]!;
+		within = depth;
+	}
+	const all = whole(graph);
+	return { isName, frames, share: all ? value / all : 0 };
+}
