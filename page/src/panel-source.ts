@@ -1,0 +1,140 @@
+/* Lines and instructions: all that have something; of one function all, in the order of the text. */
+import { gridColumn } from "./cells.ts";
+import { Overtaken } from "./client.ts";
+import { button, el } from "./dom.ts";
+import { Grid } from "./grid.ts";
+import { fileName, shorten } from "./names.ts";
+import { same, type Context, type Panel } from "./panel.ts";
+import { TablePanel } from "./panel-table.ts";
+import type { Cell, ViewInfo } from "./protocol.ts";
+import type { Row, Source } from "./source.ts";
+import type { State } from "./state.ts";
+
+interface Answer {
+	rows: Cell[][];
+	columns: string[];
+}
+
+const PARTS = new Set(["source_line_end", "source_character_begin", "source_character_end", "line_name"]);
+
+/** Where a statement is, in place of its text where the session does not hold that. */
+const PLACE = "place";
+
+/** Rows that are all here. */
+class WholeSource implements Source {
+	onchange = () => {};
+	readonly max: number[] = [];
+	private readonly rows: Row[];
+
+	constructor(cells: readonly Cell[][]) {
+		this.rows = cells.map((row, id) => ({ id, cells: row, fn: 0, level: 0, hasChildren: false, isOpen: false }));
+		for (const row of cells)
+			row.forEach((cell, i) => {
+				if (typeof cell === "number") this.max[i] = Math.max(this.max[i] ?? 0, cell);
+			});
+	}
+
+	get total(): number {
+		return this.rows.length;
+	}
+
+	row(i: number): Row | undefined {
+		return this.rows[i];
+	}
+
+	some(from: number, count: number): Promise<Row[]> {
+		return Promise.resolve(this.rows.slice(from, from + count));
+	}
+}
+
+export class SourcePanel implements Panel {
+	readonly element = el("div.source-panel");
+	private readonly table: TablePanel;
+	private readonly grid: Grid;
+	private asked: unknown;
+
+	constructor(
+		private readonly context: Context,
+		private readonly info: ViewInfo,
+	) {
+		// Without the parts of lines a row is a whole line.
+		this.table = new TablePanel(context, { ...info, columns: info.columns.filter((column) => !PARTS.has(column.id)) });
+		this.grid = new Grid({ label: `${info.title} of a function`, isTree: false });
+		this.grid.element.classList.add("code");
+		this.element.append(this.table.element, this.grid.element);
+	}
+
+	private get isOfOne(): boolean {
+		return !!this.context.state.fn;
+	}
+
+	tools(): HTMLElement[] {
+		if (!this.isOfOne) return this.table.tools();
+		const { view, fn } = this.context.state;
+		return [
+			el("span.of", { dir: "ltr" }, `of ${shorten(fn, 60)}`),
+			button("Callers", () => this.context.dispatch({ type: "view", view: "callers" })),
+			button("All functions", () => this.context.dispatch({ type: "view", view, fn: "" }), {
+				"data-tip": "The lines of all functions, those with the most first.",
+			}),
+		];
+	}
+
+	show(state: State): void {
+		this.table.element.hidden = this.isOfOne;
+		this.grid.element.hidden = !this.isOfOne;
+		if (!this.isOfOne) return this.table.show(state);
+		const request = {
+			op: "annotate", name: state.fn, kind: this.info.name, filter: state.filter,
+			...(state.fnId ? { function: state.fnId } : {}),
+		};
+		if (same(this.asked, request)) return;
+		this.asked = request;
+		this.context.client.ask<Answer>(request, "annotate").then(
+			(answer) => same(this.asked, request) && this.draw(answer, state),
+			(error: Error) => error instanceof Overtaken || this.context.report(error.message),
+		);
+	}
+
+	/** The text leads; then where it is, then the numbers. */
+	private draw(answer: Answer, state: State): void {
+		const text = this.info.name === "lines" ? "source_text" : "instruction";
+		const has = (id: string) => {
+			const at = answer.columns.indexOf(id);
+			return at >= 0 && answer.rows.some((row) => row[at] !== null);
+		};
+		const where = this.info.name === "lines" ? ["source_line_begin"] : ["instruction_address", "source_line_begin"];
+		const shown = this.info.columns.filter(
+			(column) => column.is_default && !["text", "address"].includes(column.kind) && !where.includes(column.id),
+		);
+		const isPlain = this.info.name === "lines" && !has(text);
+		const ids = [isPlain ? PLACE : text, ...where, ...shown.map((column) => column.id)].filter((id) => id === PLACE || has(id));
+		const all = [...answer.columns, PLACE];
+		const columns = ids.map((id, i) => ({
+			...gridColumn(
+				this.info.columns.find((other) => other.id === id) ?? { id, title: id === PLACE ? "Statement" : "Text", kind: "text" },
+				all.indexOf(id),
+				i === 0,
+			),
+			sorts: false,
+		}));
+		const cell = (row: Cell[], id: string) => row[answer.columns.indexOf(id)];
+		const rows = answer.rows.map((row) => [
+			...row,
+			`${fileName(String(cell(row, "source_file") ?? ""))}:${cell(row, "source_line_begin") ?? "?"}`,
+		]);
+		this.grid.show(new WholeSource(rows), columns, undefined, state.search, false);
+		const main = answer.columns.indexOf(this.info.sort ?? "");
+		const most = (best: number, row: Cell[], i: number) => (Number(row[main] ?? 0) > Number(rows[best]?.[main] ?? 0) ? i : best);
+		if (main >= 0) this.grid.select(rows.reduce(most, 0), true);
+	}
+
+	key(event: KeyboardEvent): boolean {
+		return !this.isOfOne && this.table.key(event);
+	}
+
+	focus(): void {
+		if (this.isOfOne) this.grid.focus();
+		else this.table.focus();
+	}
+}

@@ -1,0 +1,150 @@
+/*
+ * The first page: what the program did, where, what to look at next, and how far to trust it. The
+ * sentences are the terminal's; rows of its lists lead to the views that have more.
+ */
+import { button, el, fill, type Child } from "./dom.ts";
+import { Overtaken } from "./client.ts";
+import { duration, percent } from "./format.ts";
+import { shorten, shown } from "./names.ts";
+import { same, type Context, type Panel } from "./panel.ts";
+import type { Note } from "./protocol.ts";
+import type { State } from "./state.ts";
+
+/** Names of the summary's rows are cut for a column this wide. */
+const NAME_CHARACTERS = 64;
+
+/** Sections that are read beside the others. */
+const ASIDE = /trust|measuring changed|not measured/i;
+
+/** Shares that are not the program's own work. */
+const WAITING = / (waiting|off-CPU|in system calls|in probes)\b/;
+
+interface Section {
+	heading: string;
+	notes: Note[];
+}
+
+/** Notes by sections; sentences that go on are joined to those before. */
+export function sections(notes: readonly Note[]): Section[] {
+	const all: Section[] = [{ heading: "", notes: [] }];
+	for (const note of notes) {
+		const last = all[all.length - 1]!;
+		if (note.kind === "heading") all.push({ heading: note.text, notes: [] });
+		else if (note.kind === "more" && last.notes.length) {
+			const before = last.notes[last.notes.length - 1]!;
+			last.notes[last.notes.length - 1] = { ...before, text: `${before.text}${note.text}` };
+		} else last.notes.push(note);
+	}
+	return all.filter((section) => section.notes.length);
+}
+
+export class SummaryPanel implements Panel {
+	readonly element = el("article.summary", { tabindex: -1 });
+	private asked: unknown;
+
+	constructor(private readonly context: Context) {}
+
+	tools(): HTMLElement[] {
+		return [button("Print", () => print(), { "data-tip": "Print this page, or save it as PDF." })];
+	}
+
+	show(state: State): void {
+		const request = { op: "summary", filter: state.filter };
+		if (same(this.asked, request)) return;
+		this.asked = request;
+		this.context.client.ask<{ notes: Note[] }>(request, "summary").then(
+			({ notes }) => same(this.asked, request) && this.draw(notes),
+			(error: Error) => error instanceof Overtaken || this.context.report(error.message),
+		);
+	}
+
+	private draw(notes: readonly Note[]): void {
+		const all = sections(notes.filter((note) => note.kind !== "title" && note.kind !== "next"));
+		const [lead, ...rest] = all[0]?.heading === "" ? all : [{ heading: "", notes: [] }, ...all];
+		fill(
+			this.element,
+			el("section.lead", {}, ...lead!.notes.map((note, i) => el(i ? "p" : "p.first" as "p", { dir: "ltr" }, shown(note.text)))),
+			el("div.cards", {}, ...rest.map((section) => this.section(section))),
+			this.next(),
+		);
+	}
+
+	private section({ heading, notes }: Section): HTMLElement {
+		const rows = notes.filter((note) => note.about || note.kind === "share");
+		const words = notes.filter((note) => !rows.includes(note));
+		const [title, explained] = heading.split(/: (?=shares|bytes|with|types|100 %)|(?= \(█)/);
+		return el(
+			`section.card${ASIDE.test(heading) ? ".aside" : ""}${rows.some((r) => r.kind === "path") ? ".path" : ""}` as "section",
+			{},
+			el("h2", {}, title ?? "", explained && this.explained(explained)),
+			rows.length > 0 && el("ol.ranked", {}, ...rows.map((note) => this.row(note))),
+			...words.map((note) => el("p", { dir: "ltr" }, shown(note.text.replace(/\s*\n\s*/g, " ")))),
+		);
+	}
+
+	/** What a heading says in brackets; signs of a terminal's bars become colours. */
+	private explained(text: string): HTMLElement {
+		if (!text.includes("█")) return el("small", {}, text.trim());
+		const [, running, rest] = /█ ([^,)]+)(?:, ([^)]+))?/.exec(text) ?? [];
+		return el("small.bars", {}, el("i"), running ?? "", rest !== undefined && el("i.waits"), rest?.replace(/[▒░] /g, "") ?? "");
+	}
+
+	private row(note: Note): HTMLElement {
+		const [share, ...more] = note.shares ?? [];
+		const bar = el("span.bar", { "aria-hidden": "true" });
+		const isOfWaits = note.kind === "share" && WAITING.test(note.text);
+		const running = isOfWaits ? 0 : note.kind === "ranked" && more[0] !== undefined ? more[0] : (share ?? 0);
+		bar.style.setProperty("--part", String(Math.min(100, running) / 100));
+		bar.style.setProperty("--waits", String(Math.max(0, Math.min(100, share ?? 0) - running) / 100));
+		const own = note.kind === "path" && more[0] !== undefined && more[0] >= 0.01 ? `${percent(more[0])} % own` : "";
+		return el(
+			"li",
+			{},
+			el("span.figure", {}, share === undefined ? duration(note.time_ns ?? 0) : `${percent(share)} %`),
+			bar,
+			this.about(note),
+			el("span.quiet", { dir: "ltr" }, shown(note.about ? note.text || own : "")),
+		);
+	}
+
+	private about(note: Note): Child {
+		const name = note.about?.function ?? note.about?.name;
+		if (!note.about || name === undefined) return el("span.words", { dir: "ltr" }, shown(note.text));
+		const text = shorten(name, NAME_CHARACTERS - 2 * (note.level ?? 0));
+		const before = note.leaves_out ? "… " : "";
+		const id = note.about.id;
+		const indent = el("span.words", { dir: "ltr", "data-tip": `${shown(name.slice(0, 2000))}\n${note.about.module ?? ""}` });
+		indent.style.setProperty("--level", String(note.level ?? 0));
+		if (!id || note.about.function === undefined) indent.append(before + text);
+		else indent.append(before, button(text, () => this.context.dispatch({ type: "view", view: "callers", fn: name, fnId: id }), { class: "link" }));
+		return indent;
+	}
+
+	/** What to look at next, as links. */
+	private next(): HTMLElement {
+		const go = (view: string, label: string, what: string): Child =>
+			(view === "flame" || this.context.session.views.some((other) => other.name === view)) &&
+			el("li", {}, button(label, () => this.context.dispatch({ type: "view", view }), { class: "link" }), ` – ${what}`);
+		return el(
+			"section.next",
+			{},
+			el("h2", {}, "Go on"),
+			el(
+				"ul",
+				{},
+				go("flame", "Flame graph", "all of it at a glance; a click zooms, / searches"),
+				go("calltree", "Call tree", "from the program's start down, with the hot path open"),
+				go("functions", "Functions", "every function, sorted by what you like"),
+				go("waits", "Waits", "what threads waited for"),
+				go("slowest", "Slowest calls", "single calls that took longest"),
+				go("allocations", "Allocations", "types, and who allocated them"),
+				go("lifetime", "Lifetime", "in which generation objects died"),
+				go("gc", "Collections", "when and why the collector stopped the program"),
+			),
+		);
+	}
+
+	focus(): void {
+		this.element.focus({ preventScroll: true });
+	}
+}
