@@ -1,0 +1,150 @@
+/* Chips that say what of the recording is shown, each of which takes itself back, and how to filter. */
+import { button, el, fill, type Child } from "./dom.ts";
+import { duration } from "./format.ts";
+import { shorten, shown } from "./names.ts";
+import { can, type Context } from "./panel.ts";
+import { popover } from "./popover.ts";
+import type { Filter, ProcessInfo } from "./protocol.ts";
+import type { State } from "./state.ts";
+
+interface Chip {
+	label: string;
+	value: string;
+	without: { [K in keyof Filter]?: Filter[K] | undefined };
+}
+
+function processName(process: ProcessInfo | undefined, id: number): string {
+	return process ? `${process.name} (${process.id})` : String(id);
+}
+
+export class Filters {
+	readonly element = el("div.chips", { role: "group", "aria-label": "What is shown" });
+	private readonly opener: HTMLElement;
+
+	constructor(private readonly context: Context) {
+		this.opener = popover("Filter", "Show a part of the recording only. (f)", () => this.choices());
+	}
+
+	open(): void {
+		this.opener.querySelector("button")?.click();
+	}
+
+	private chips(filter: Filter): Chip[] {
+		const { processes } = this.context.session;
+		const threads = processes.flatMap((process) => process.threads);
+		const chips: Chip[] = [];
+		const without = <T>(list: readonly T[], item: T) => list.filter((other) => other !== item);
+		for (const id of filter.process ?? [])
+			chips.push({
+				label: "process",
+				value: processName(processes.find((process) => process.id === id), id),
+				without: { process: without(filter.process!, id) },
+			});
+		for (const id of filter.thread ?? [])
+			chips.push({
+				label: "thread",
+				value: threads.find((thread) => thread.id === id)?.name || String(id),
+				without: { thread: without(filter.thread!, id) },
+			});
+		for (const name of filter.module ?? [])
+			chips.push({ label: "module", value: name, without: { module: without(filter.module!, name) } });
+		if (filter.from !== undefined || filter.until !== undefined) {
+			const from = filter.from ?? 0;
+			const until = filter.until ?? this.context.session.duration_ns;
+			chips.push({
+				label: "time",
+				value: `${duration(from)} – ${duration(until)} (${duration(until - from)})`,
+				without: { from: undefined, until: undefined },
+			});
+		}
+		for (const key of ["root", "focus", "hide"] as const)
+			if (filter[key]) chips.push({ label: key, value: filter[key], without: { [key]: undefined } });
+		if (filter.just_my_code) chips.push({ label: "", value: "just my code", without: { just_my_code: undefined } });
+		if (filter.waits) chips.push({ label: "waits", value: filter.waits, without: { waits: undefined } });
+		return chips;
+	}
+
+	show(state: State): void {
+		const chips = this.chips(state.filter);
+		const take = (chip: Chip) => this.context.dispatch({ type: "filter", set: chip.without });
+		const elements: Child[] = chips.map((chip) =>
+			el(
+				"span.chip",
+				{ "data-tip": shown(chip.value.slice(0, 2000)) },
+				chip.label && el("span.quiet", {}, `${chip.label} `),
+				el("span", { dir: "ltr" }, shorten(chip.value, 48)),
+				button("×", () => take(chip), { "aria-label": `Show all again, without ${chip.label} ${shorten(chip.value, 48)}` }),
+			),
+		);
+		fill(
+			this.element,
+			this.opener,
+			...elements,
+			chips.length > 1 && button("Clear all", () => this.context.dispatch({ type: "clear" })),
+			!chips.length && el("span.quiet", {}, "everything is shown"),
+		);
+	}
+
+	/** Boxes of which several may be ticked, most used first as the session has them. */
+	private boxes<T>(title: string, all: readonly (readonly [T, string])[], key: "process" | "thread" | "module"): Child {
+		if (all.length < 2) return null;
+		const list = el("div.choices");
+		for (const [id, name] of all.slice(0, 500)) {
+			const box = el("input", { type: "checkbox" });
+			const chosen = () => (this.context.state.filter[key] ?? []) as T[];
+			box.checked = chosen().includes(id);
+			box.addEventListener("change", () => {
+				const next = box.checked ? [...chosen(), id] : chosen().filter((other) => other !== id);
+				this.context.dispatch({ type: "filter", set: { [key]: next } });
+			});
+			list.append(el("label", { dir: "ltr", "data-tip": shown(name.slice(0, 2000)) }, box, shorten(name, 60)));
+		}
+		return el("fieldset", {}, el("legend", {}, title), list);
+	}
+
+	/** A name or pattern to type. */
+	private line(label: string, key: "root" | "focus" | "hide", tip: string): Child {
+		if (!can(this.context.session, key)) return null;
+		const input = el("input", { type: "text", spellcheck: "false", value: this.context.state.filter[key] ?? "" });
+		const set = () => this.context.dispatch({ type: "filter", set: { [key]: input.value } });
+		input.addEventListener("change", set);
+		return el("label.line", { "data-tip": tip }, el("span", {}, label), input);
+	}
+
+	private flag(label: string, key: "just_my_code", tip: string): Child {
+		if (!can(this.context.session, key)) return null;
+		const box = el("input", { type: "checkbox" });
+		box.checked = !!this.context.state.filter[key];
+		box.addEventListener("change", () => this.context.dispatch({ type: "filter", set: { [key]: box.checked } }));
+		return el("label.line", { "data-tip": tip }, box, label);
+	}
+
+	private waits(): Child {
+		if (!can(this.context.session, "waits")) return null;
+		const box = el("input", { type: "checkbox" });
+		box.checked = this.context.state.filter.waits === "all";
+		box.addEventListener("change", () =>
+			this.context.dispatch({ type: "filter", set: { waits: box.checked ? "all" : undefined } }),
+		);
+		return el("label.line", { "data-tip": "Waits for work, for children and for a processor, too." }, box, "All waits count");
+	}
+
+	private choices(): HTMLElement {
+		const { processes, modules } = this.context.session;
+		const threads = processes.flatMap((process) =>
+			process.threads.map((thread): [number, string] => [thread.id, `${thread.name || thread.id} · ${process.name}`]),
+		);
+		return el(
+			"div.filters",
+			{},
+			this.flag("Just my code", "just_my_code", "Fold the system's code into what called it."),
+			this.waits(),
+			this.line("Root", "root", "The call tree begins at this function."),
+			this.line("Focus", "focus", "Only what has a function like this on its stack."),
+			this.line("Hide", "hide", "Frames like this are part of what called them."),
+			this.boxes("Processes", processes.map((p): [number, string] => [p.id, `${p.name} (${p.id})`]), "process"),
+			this.boxes("Threads", threads, "thread"),
+			this.boxes("Modules", modules.map((name): [string, string] => [name, name]), "module"),
+		);
+	}
+}

@@ -1,0 +1,167 @@
+/* Puts the page together: head, timeline, tabs, tools, the current view, foot. */
+import { Client, Overtaken } from "./client.ts";
+import { button, el, fill } from "./dom.ts";
+import { pageEngine } from "./engine.ts";
+import { Filters } from "./filters.ts";
+import { Foot } from "./foot.ts";
+import { Header } from "./header.ts";
+import { Help } from "./help.ts";
+import { watchKeys } from "./keys.ts";
+import { CallersPanel } from "./panel-callers.ts";
+import { FlamePanel } from "./panel-flame.ts";
+import { SourcePanel } from "./panel-source.ts";
+import { SummaryPanel } from "./panel-summary.ts";
+import { TablePanel } from "./panel-table.ts";
+import { viewInfo, type Context, type Panel } from "./panel.ts";
+import type { Rows } from "./protocol.ts";
+import { makeSession, viewTitle } from "./session.ts";
+import { initialState, type State } from "./state.ts";
+import { Store } from "./store.ts";
+import { Timeline } from "./timeline.ts";
+import { watchTips } from "./tips.ts";
+
+/** Views that others hold, or that need no tab of their own. */
+const WITHIN = new Set(["function"]);
+
+class Page {
+	private readonly panels = new Map<string, Panel>();
+	private readonly tabs = el("nav.tabs", { role: "tablist", "aria-label": "Views" });
+	private readonly tools = el("div.tools", { role: "toolbar", "aria-label": "Tools of this view" });
+	private readonly place = el("main", { id: "view" });
+	private readonly header: Header;
+	private readonly filters: Filters;
+	private readonly timeline: Timeline;
+	private readonly help = new Help();
+	private readonly views: string[];
+
+	constructor(
+		root: HTMLElement,
+		private readonly context: Context,
+		foot: Foot,
+	) {
+		this.views = tabNames(context);
+		this.header = new Header(context, () => this.help.open());
+		this.filters = new Filters(context);
+		this.timeline = new Timeline(context);
+		fill(root, this.header.element, this.timeline.element, this.tabs,
+			el("div.bar-of-tools", {}, this.filters.element, this.tools), this.place, foot.element, this.help.element);
+		for (const name of this.views)
+			this.tabs.append(button(viewTitle(name), () => context.dispatch({ type: "view", view: name }), {
+				role: "tab", id: `tab-${name}`, "aria-controls": "view", tabindex: -1,
+			}));
+		this.tabs.addEventListener("keydown", (event) => this.tabKey(event));
+		watchKeys({
+			help: () => this.help.open(),
+			search: () => this.header.focusSearch(),
+			filter: () => this.filters.open(),
+			clear: () => context.dispatch({ type: "clear" }),
+			threads: () => context.dispatch({ type: "threads" }),
+			view: (step, to) => this.go(step, to),
+			panel: () => this.panels.get(context.state.view),
+		});
+	}
+
+	private tabKey(event: KeyboardEvent): void {
+		const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+		if (!step) return;
+		this.go(step);
+		this.tabs.querySelector<HTMLElement>('[aria-selected="true"]')?.focus();
+		event.preventDefault();
+		event.stopPropagation();
+	}
+
+	private go(step: number, to?: number): void {
+		const at = this.views.indexOf(this.context.state.view);
+		const view = this.views[to ?? (at + step + this.views.length) % this.views.length];
+		if (view) this.context.dispatch({ type: "view", view });
+	}
+
+	mark(range: readonly [number, number] | undefined): void {
+		this.timeline.mark(range);
+	}
+
+	private panel(name: string): Panel {
+		let panel = this.panels.get(name);
+		if (!panel) this.panels.set(name, (panel = makePanel(this.context, name)));
+		return panel;
+	}
+
+	/** What there is altogether under these filters, for the foot. */
+	private askFacts({ filter }: State): void {
+		const { client, facts, report } = this.context;
+		const request = { op: "rows", view: "functions", filter, columns: ["function_name"], from: 0, count: 1 };
+		client.ask<Rows>(request, "facts").then(
+			(answer) => facts(answer.session ?? {}),
+			(error: Error) => error instanceof Overtaken || report(error.message),
+		);
+	}
+
+	show(state: State, before: State | undefined): void {
+		const panel = this.panel(state.view);
+		const isOther = this.place.firstElementChild !== panel.element;
+		if (isOther) {
+			this.mark(undefined);
+			fill(this.place, panel.element);
+			for (const tab of this.tabs.children) {
+				const is = tab.id === `tab-${state.view}`;
+				tab.setAttribute("aria-selected", String(is));
+				(tab as HTMLElement).tabIndex = is ? 0 : -1;
+				if (is) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
+			}
+			this.place.setAttribute("aria-labelledby", `tab-${state.view}`);
+		}
+		fill(this.tools, ...panel.tools());
+		this.header.show(state);
+		if (!before || before.filter !== state.filter) {
+			this.filters.show(state);
+			this.askFacts(state);
+		}
+		this.timeline.show(state);
+		panel.show(state);
+		if (isOther && before) panel.focus();
+	}
+}
+
+function tabNames(context: Context): string[] {
+	const names = context.session.views.map((view) => view.name).filter((name) => !WITHIN.has(name));
+	names.splice(Math.max(0, names.indexOf("summary")) + 1, 0, "flame");
+	return names;
+}
+
+function makePanel(context: Context, name: string): Panel {
+	const info = viewInfo(context.session, name);
+	if (name === "summary") return new SummaryPanel(context);
+	if (name === "flame" || !info) return new FlamePanel(context);
+	if (name === "callers") return new CallersPanel(context);
+	if (name === "lines" || name === "instructions") return new SourcePanel(context, info);
+	return new TablePanel(context, info);
+}
+
+async function start(root: HTMLElement): Promise<void> {
+	const client = new Client(pageEngine());
+	const session = makeSession(await client.ask({ op: "open" }));
+	const names = ["flame", ...session.views.map((view) => view.name)];
+	const store = new Store(initialState("summary", session.measures[0]?.id ?? ""), names);
+	const foot = new Foot(session);
+	const context: Context = {
+		session,
+		client,
+		get state() {
+			return store.state;
+		},
+		dispatch: (action) => store.dispatch(action),
+		mark: (range) => page.mark(range),
+		report: (message) => foot.say(message),
+		facts: (facts) => foot.facts(facts),
+	};
+	client.onbusy = (busy) => foot.busy(busy);
+	watchTips();
+	const page = new Page(root, context, foot);
+	store.listen((state, before) => page.show(state, before));
+	page.show(store.state, undefined);
+}
+
+const root = document.getElementById("page")!;
+start(root).catch((error: Error) => {
+	fill(root, el("p.opening", { role: "alert" }, `The recording cannot be opened: ${error.message}`));
+});

@@ -1,0 +1,91 @@
+/* Layouts of the flame graph and the timeline, tables as CSV, notes by sections. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { toCsv } from "../src/csv.ts";
+import { ancestors, boxAt, find, layOut, subtreeEnd, whole } from "../src/flame-layout.ts";
+import { factsInWords } from "../src/foot.ts";
+import { sections } from "../src/panel-summary.ts";
+import type { Flame, Note } from "../src/protocol.ts";
+import { range, sums, ticks } from "../src/timeline-layout.ts";
+
+/** root(100) > a(60) > b(20), a2(30); c(30) > a(10) */
+const graph: Flame = {
+	names: ["root", "alpha", "beta", "gamma"],
+	modules: ["m"],
+	total: 100,
+	cut_share: 0,
+	nodes: {
+		id: [1, 2, 3, 4, 5, 6],
+		depth: [0, 1, 2, 2, 1, 2],
+		start: [0, 0, 0, 20, 60, 60],
+		value: [100, 60, 20, 30, 30, 10],
+		self: [10, 10, 20, 30, 20, 10],
+		blocked: [0, 0, 0, 0, 0, 0],
+		name: [0, 1, 2, 1, 3, 1],
+		module: [0, 0, 0, 0, 0, 0],
+	},
+};
+
+test("subtrees and callers are found by depth", () => {
+	assert.deepEqual([0, 1, 2, 4].map((i) => subtreeEnd(graph.nodes, i)), [6, 4, 3, 6]);
+	assert.deepEqual(ancestors(graph.nodes, 3), [0, 1]);
+	assert.deepEqual(ancestors(graph.nodes, 0), []);
+});
+
+test("boxes are as wide as their share", () => {
+	const rows = layOut(graph, 0, undefined, 1000);
+	assert.deepEqual(rows.map((row) => row.map(({ x, width }) => [x, width])), [[[0, 1000]], [[0, 600], [600, 300]], [[0, 200], [200, 300], [600, 100]]]);
+	assert.equal(boxAt(rows, 2, 250)?.node, 3);
+	assert.equal(boxAt(rows, 2, 550), undefined);
+	assert.equal(boxAt(rows, 9, 0), undefined);
+});
+
+test("what is zoomed to fills the width below its callers", () => {
+	const rows = layOut(graph, 2, undefined, 1000);
+	assert.deepEqual(rows.map((row) => row.map(({ node, width, isAncestor }) => [node, Math.round(width), isAncestor])),
+		[[[0, 1000, true]], [[1, 1000, false]], [[2, 333, false], [3, 500, false]]]);
+});
+
+test("boxes too narrow to be seen are left out", () => assert.equal(layOut(graph, 0, undefined, 9, 1)[2]!.length, 2));
+
+test("several roots share the width", () => {
+	const forest: Flame = { ...graph, total: 40, nodes: { ...graph.nodes, id: [1, 2], depth: [0, 0], start: [0, 30], value: [30, 10], self: [30, 10], name: [0, 1] } };
+	assert.equal(whole(forest), 40);
+	assert.deepEqual(layOut(forest, 0, undefined, 400)[0]!.map(({ x, width }) => [x, width]), [[0, 300], [300, 100]]);
+});
+
+test("a name found within itself counts once", () => {
+	assert.deepEqual(find(graph, "ALPHA"), { isName: [false, true, false, false], frames: 3, share: 0.7 });
+	assert.equal(find(graph, "nothing").frames, 0);
+});
+
+test("the timeline adds up threads", () => {
+	const thread = { id: 1, unique_id: 1, name: "t", process: 1 };
+	const all = sums({ from: 0, until: 9, unit: "ns", threads_total: 2, threads: [{ ...thread, running: [1, 2], blocked: [3, 0] }, { ...thread, running: [4, 0], blocked: [0, 1] }] });
+	assert.deepEqual(all, { running: [5, 2], blocked: [3, 1], runningMax: 5, blockedMax: 3 });
+});
+
+test("marks of time are round", () => {
+	assert.deepEqual(ticks(0, 1e9, 500), [0, 2e8, 4e8, 6e8, 8e8, 1e9]);
+	assert.deepEqual(ticks(5, 5, 500), []);
+});
+
+test("a range has its ends in order and within", () => {
+	assert.deepEqual(range(90, -5, 0, 80, 1), [0, 80]);
+	assert.equal(range(10, 10.4, 0, 80, 1), undefined);
+});
+
+test("CSV is quoted as RFC 4180 has it", () => {
+	assert.equal(toCsv(["a", "b,c"], [["x\"y", 1.5], [null, "l\r\nm"]]), 'a,"b,c"\r\n"x""y",1.5\r\n,"l\r\nm"\r\n');
+});
+
+test("notes go into sections, and what goes on is joined", () => {
+	const note = (kind: Note["kind"], text: string): Note => ({ kind, severity: "note", text });
+	const all = sections([note("says", "one"), note("more", ", two"), note("heading", "Path"), note("path", ""), note("heading", "Empty")]);
+	assert.deepEqual(all.map(({ heading, notes }) => [heading, notes.map((n) => n.text)]), [["", ["one, two"]], ["Path", [""]]]);
+});
+
+test("facts are told as far as they are known", () => {
+	assert.deepEqual(factsInWords({ samples_reported: 900, samples_kept: 1164, samples_lost: 3, stacks_cut: 0 }), ["900 samples of 1,164", "3 lost"]);
+	assert.deepEqual(factsInWords({}), []);
+});
