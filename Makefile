@@ -6,6 +6,7 @@ BUILD ?= build
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) programs
+	@scripts/page
 
 $(BUILD)/build.ninja:
 	@scripts/setup --check build
@@ -28,6 +29,7 @@ test: $(BUILD)/build.ninja
 # Install what is missing, build and run all tests and lints; what CI runs.
 check:
 	@scripts/setup check
+	@scripts/page
 	@scripts/check
 
 # The suites that take too long for every change.

@@ -31,6 +31,9 @@ NOBODY = 65534
 AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
 
 
+# The sources of the page for browsers.
+PAGE = os.path.realpath(os.path.join(os.path.dirname(__file__), "../../page"))
+
 # Whether tests that take too long for every change run, too (make check-long).
 IS_LONG = bool(os.environ.get("DWELL_LONG"))
 
@@ -99,6 +102,8 @@ NEEDS = {
     "dotnet": lambda: shutil.which("dotnet"),
     "WebAssembly": functools.cache(makes_wasm),
     "node": lambda: shutil.which("node"),
+    "chromium": lambda: shutil.which("chromium"),
+    "npm packages": lambda: os.path.exists(os.path.join(PAGE, "node_modules/playwright-core")),
     "namespaces": functools.cache(makes_namespaces),
     "perf events": functools.cache(opens_perf_events),
     "memory groups": functools.cache(limits_memory),

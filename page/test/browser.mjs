@@ -1,0 +1,344 @@
+/*
+ * Looks at an exported page in a real browser, without any network: node test/browser.mjs DWELL SESSION PAGE
+ * [TEST...]. Prints TAP. All numbers are held against `dwell report --format json` of the same filter.
+ */
+import assert from "node:assert/strict";
+import { pathToFileURL } from "node:url";
+import { Oracle, wrong } from "./oracle.mjs";
+import { Page } from "./page.mjs";
+
+const [dwell, session, file, ...wanted] = process.argv.slice(2);
+const oracle = new Oracle(dwell, session);
+const page = await Page.open(pathToFileURL(file).href);
+const frequency = oracle.report("functions", "--top", "1").session.frequency_hz;
+const LISTS = ["functions", "lines", "instructions", "processes", "threads", "waits", "slowest", "lifetime", "gc"];
+const TREES = ["calltree", "modules", "allocations", "file-io"];
+
+/** Compares the rows in sight with @rows of a report, in order. */
+function compareRows({ columns, rows, total }, expected, what) {
+	assert.equal(total, expected.length, `rows of ${what}`);
+	assert.ok(rows.length > 0 || total === 0, `no row of ${what} in sight`);
+	for (const row of rows) compareRow(columns, row, expected[row.at], what);
+	return rows.length;
+}
+
+/** What the report's row has in column @id. Files have no processor times: these are so many samples. */
+function valueOf(row, id) {
+	const samples = row[id.replace("_cpu_time", "_samples")];
+	return id.endsWith("_cpu_time") ? (samples * 1e9) / frequency : (row[id] ?? null);
+}
+
+function compareRow(columns, row, expected, what) {
+	columns.forEach((id, i) => {
+		const value = valueOf(expected, id);
+		if (id === "source_text" && !row.cells[i]) return; // the page holds no sources of its own
+		const shown = i === 0 ? row.name : row.cells[i];
+		const problem = wrong(shown ?? "", typeof value === "string" ? value : i === 0 ? String(value ?? "") : value);
+		assert.equal(problem, "", `${what}, row ${row.at}, ${id}`);
+	});
+}
+
+/** Options that make a report have the columns and the order that the table in sight has. */
+async function reportLike(view, ...options) {
+	const table = await page.table();
+	const source = table.columns.includes("source_text") ? ["--source"] : [];
+	return { table, report: oracle.report(view, "--columns", table.columns.join(","), ...source, ...options) };
+}
+
+async function compareList(view, options, hash = "") {
+	await page.go(`view=${view}&${hash}`);
+	const { table, report } = await reportLike(view, ...options);
+	return compareRows(table, report.rows, `${view} ${hash}`);
+}
+
+/** Compares an open tree with a report's rows, each by its path of names. */
+async function compareTree(view, options, hash = "") {
+	await page.go(`view=${view}&${hash}`);
+	const table = await page.table();
+	const whole = ["calltree", "allocations"].includes(view) ? ["--no-fold", "--trim", "0"] : ["--no-fold"];
+	const { rows } = oracle.report(view, ...whole, "--columns", ["level", ...table.columns].join(","), ...options);
+	const name = table.columns[0];
+	const byPath = new Map();
+	const path = [];
+	for (const row of rows) {
+		path.length = row.level;
+		path.push(row[name]);
+		const key = path.join("\n");
+		if (!byPath.has(key)) byPath.set(key, row);
+	}
+	path.length = 0;
+	let compared = 0;
+	for (const row of table.rows) {
+		if (row.level > path.length) break; // its callers are scrolled out of sight
+		path.length = row.level;
+		path.push(row.name);
+		const expected = byPath.get(path.join("\n"));
+		assert.ok(expected, `${view}: no row for ${path.join(" > ")}`);
+		compareRow(table.columns, row, expected, view);
+		compared++;
+	}
+	assert.ok(compared > 0, `nothing of ${view} compared`);
+	return compared;
+}
+
+/** Filters of this session that leave something: as hashes, and as a report's options. */
+function filters() {
+	const { session: facts } = oracle.report("functions", "--top", "1");
+	const [thread] = oracle.report("threads").rows;
+	const [module] = oracle.report("modules").rows.filter((row) => row.level === 0 && row.name !== "[threads]");
+	const half = Math.round(facts.duration_ns / 2);
+	return [
+		[`process=${oracle.report("processes").rows[0].id}`, ["--process", String(oracle.report("processes").rows[0].id)]],
+		[`thread=${thread.id}`, ["--thread", String(thread.id)]],
+		[`module=${encodeURIComponent(module.name)}`, ["--module", module.name.replaceAll("[", "[[]")]],
+		[`from=${half}`, ["--from", `${half}ns`]],
+	];
+}
+
+const tests = {
+	async views_show_what_reports_say() {
+		await page.go("");
+		const tabs = await page.tabs();
+		assert.ok(tabs.includes("functions") && tabs.includes("calltree"), String(tabs));
+		let rows = 0;
+		for (const view of tabs.filter((name) => LISTS.includes(name))) rows += await compareList(view, []);
+		for (const view of tabs.filter((name) => TREES.includes(name))) rows += await compareTree(view, []);
+		assert.ok(rows > 50, `${rows} rows compared`);
+	},
+
+	async summary_leads_to_functions() {
+		await page.go("view=summary");
+		const lists = await page.page.$$eval(".card", (cards) => cards.map((card) => ({
+			title: card.querySelector("h2").firstChild.textContent,
+			rows: [...card.querySelectorAll(".ranked li")].map((row) => [
+				row.querySelector(".words").dataset.tip?.split("\n")[0], parseFloat(row.querySelector(".figure").textContent)]),
+		})));
+		const path = lists.find((list) => list.title === "Hot path");
+		const { rows } = oracle.report("summary");
+		const expected = rows.filter((row) => row.section === "Hot Path");
+		assert.ok(path.rows.length > 0 && path.rows.every(([name]) => expected.some((row) => row.name === name)), JSON.stringify(path.rows));
+		const functions = lists.find((list) => list.title.startsWith("Functions "));
+		const most = rows.filter((row) => /^Functions /.test(row.section));
+		assert.ok(functions.rows.every(([name]) => most.some((row) => row.name === name)), JSON.stringify(functions.rows));
+		await page.page.click(".card .link");
+		await page.settle();
+		assert.match(await page.hash(), /view=callers&function=/);
+	},
+
+	async inverted_trees_begin_at_functions() {
+		await compareList("functions", []);
+		const { rows } = oracle.report("functions");
+		await page.go("view=calltree&inverted=1");
+		const { columns, rows: shown } = await page.table();
+		const share = columns.findIndex((id) => id.includes("inclusive") && id.endsWith("_percent"));
+		const first = shown.find((row) => row.level === 1);
+		const same = rows.filter((row) => row.function_name === first.name);
+		const own = columns[share].replace("inclusive", "exclusive");
+		assert.ok(same.some((row) => wrong(first.cells[share], row[own]) === ""), `${first.name}: ${first.cells[share]}`);
+		await page.go("view=flame&inverted=1");
+		assert.match(await page.text(".flame-line"), /: \d/);
+		await page.press("i");
+		assert.doesNotMatch(await page.hash(), /inverted/);
+	},
+
+	async lifetime_is_a_picture() {
+		await page.go("view=lifetime");
+		const { rows } = oracle.report("lifetime");
+		const fates = {
+			gen_0_instances_collected: "died in generation 0", gen_1_instances_collected: "died in generation 1",
+			gen_2_instances_collected: "died in generation 2", large_object_heap_instances_collected: "died in the large object heap",
+			pinned_object_heap_instances_collected: "died in the pinned object heap", instances_alive_at_end: "alive at the end",
+		};
+		for (const row of (await page.table()).rows) {
+			const words = Object.entries(fates).filter(([id]) => rows[row.at][id]).map(([id, what]) => `${rows[row.at][id]} ${what}`);
+			assert.equal(row.fate, words.join(", "), row.name);
+		}
+	},
+
+	async filters_are_those_of_reports() {
+		for (const [hash, options] of filters()) {
+			await compareList("functions", options, hash);
+			assert.equal((await page.page.$$(".chip")).length, 1, `one chip for ${hash}`);
+		}
+	},
+
+	async sorts_by_any_column() {
+		await page.go("view=functions");
+		const { columns } = await page.table();
+		for (const id of columns.slice(0, 4)) {
+			await page.click(`.grid-head [data-column="${id}"]`);
+			const sorted = await page.page.getAttribute(`.grid-head [data-column="${id}"]`, "aria-sort");
+			assert.notEqual(sorted, "none", id);
+			const sort = new URLSearchParams(await page.hash()).get("sort");
+			const { table, report } = await reportLike("functions", "--sort", id);
+			assert.equal(wrong(table.rows[0].cells[columns.indexOf(id)], valueOf(report.rows[0], id)), "", `${id} sorted as ${sort}`);
+			await page.click(`.grid-head [data-column="${id}"]`);
+			const turned = oracle.report("functions", "--sort", `-${id}`, "--columns", columns.join(","));
+			const again = await page.table();
+			assert.equal(wrong(again.rows[0].cells[columns.indexOf(id)], valueOf(turned.rows[0], id)), "", `${id} turned round`);
+		}
+	},
+
+	async searches() {
+		await page.go("view=functions");
+		const { rows } = oracle.report("functions");
+		const word = rows[0].function_name.slice(0, 4);
+		await page.search(word);
+		const found = rows.filter((row) => Object.values(row).some((v) => typeof v === "string" && v.toLowerCase().includes(word.toLowerCase())));
+		const table = await page.table();
+		assert.ok(table.total > 0 && table.total <= found.length, `${table.total} of ${found.length} rows have "${word}"`);
+		assert.ok((await page.page.$$(".grid mark")).length > 0, "nothing is marked");
+		assert.equal(new URLSearchParams(await page.hash()).get("search"), word);
+	},
+
+	async butterfly_recentres() {
+		const { rows } = oracle.report("functions");
+		const top = rows.find((row) => !row.function_name.startsWith("["));
+		await page.go(`view=functions`);
+		await page.click(`.grid-row[data-row="${rows.indexOf(top)}"] .name-text`);
+		assert.equal(new URLSearchParams(await page.hash()).get("function"), top.function_name);
+		const details = oracle.report("callers", top.function_name).rows;
+		const callers = details.filter((row) => row.type === 1).map((row) => row.function_name);
+		const shown = await page.page.$$eval(".butterfly section:nth-child(1) .words", (all) => all.map((one) => one.dataset.tip.split("\n")[0]));
+		assert.deepEqual([...shown].sort(), [...callers].sort(), "callers");
+		const to = callers.find((name) => !name.startsWith("[") && name !== top.function_name);
+		if (!to) return;
+		await page.page.click(`.butterfly section:nth-child(1) .words[data-tip^="${to}"] button`);
+		await page.settle();
+		assert.equal(await page.page.getAttribute(".middle h2", "data-tip"), to);
+		await page.page.goBack();
+		await page.settle();
+		assert.equal(await page.page.getAttribute(".middle h2", "data-tip"), top.function_name);
+	},
+
+	async flame_graph_zooms_and_finds() {
+		await page.go("view=flame");
+		await page.page.focus(".flame-panel");
+		await page.press("ArrowDown", "ArrowDown", "ArrowDown");
+		const line = await page.text(".flame-line");
+		const share = /([0-9.]+) % of all/.exec(line);
+		assert.ok(share, line);
+		await page.press("Enter");
+		assert.match(await page.hash(), /zoom=\d+/);
+		assert.match(await page.text(".flame-line"), /zoomed to/);
+		const link = await page.hash();
+		await page.press("0");
+		assert.doesNotMatch(await page.hash(), /zoom=/);
+		await page.page.goBack();
+		await page.settle();
+		assert.equal(await page.hash(), link);
+		await page.search(line.split(" · ")[0].slice(0, 6));
+		assert.match(await page.text(".flame-line"), /[1-9]\d* frames found/);
+	},
+
+	async range_is_dragged_and_undone() {
+		await page.go("view=functions");
+		const before = (await page.table()).total;
+		const box = await (await page.page.$(".timeline canvas")).boundingBox();
+		await page.page.mouse.move(box.x + box.width * 0.3, box.y + 20);
+		await page.page.mouse.down();
+		await page.page.mouse.move(box.x + box.width * 0.6, box.y + 20, { steps: 4 });
+		await page.page.mouse.up();
+		await page.settle();
+		const at = new URLSearchParams(await page.hash());
+		assert.ok(Number(at.get("from")) > 0 && Number(at.get("until")) > Number(at.get("from")), String(at));
+		const { table, report } = await reportLike("functions", "--from", `${at.get("from")}ns`, "--until", `${at.get("until")}ns`);
+		compareRows(table, report.rows, "the range");
+		await page.page.goBack();
+		await page.settle();
+		assert.equal((await page.table()).total, before);
+		await page.page.goForward();
+		await page.settle();
+		assert.equal((await page.table()).total, report.rows.length);
+		await page.click(".chip button");
+		assert.equal((await page.table()).total, before);
+	},
+
+	async links_restore() {
+		const [[hash]] = filters();
+		await page.go(`view=functions&${hash}&sort=function_name&columns=function_name,module_name&search=a`);
+		const [link, table] = [await page.hash(), await page.table()];
+		assert.deepEqual(table.columns, ["function_name", "module_name"]);
+		await page.go(link);
+		assert.deepEqual(await page.table(), table);
+		assert.equal(await page.page.inputValue("header input[type=search]"), "a");
+	},
+
+	async keys_do_everything() {
+		await page.go("view=summary");
+		await page.press("?");
+		assert.ok(await page.page.isVisible("dialog"));
+		await page.press("Escape");
+		assert.ok(!(await page.page.isVisible("dialog")));
+		const tabs = await page.tabs();
+		await page.press(String(tabs.indexOf("calltree") + 1));
+		assert.match(await page.hash(), /view=calltree/);
+		const open = async () => (await page.table()).total;
+		await page.press("c");
+		const closed = await open();
+		await page.press("ArrowRight");
+		assert.ok((await open()) > closed, "ArrowRight opens");
+		await page.press("ArrowLeft");
+		assert.equal(await open(), closed, "ArrowLeft closes");
+		await page.press("h");
+		assert.ok((await open()) > closed, "h opens the hot path");
+		await page.press("ArrowDown", "d");
+		assert.ok(await page.page.isVisible(".details dl"));
+		await page.press("/");
+		assert.equal(await page.page.evaluate(() => document.activeElement.type), "search");
+		await page.press("Escape", "]");
+		assert.match(await page.hash(), new RegExp(`view=${tabs[tabs.indexOf("calltree") + 1]}`));
+	},
+
+	async csv_is_what_the_table_shows() {
+		await page.go("view=functions");
+		await page.page.getByRole("button", { name: "Copy CSV" }).click();
+		await page.settle();
+		const text = await page.page.evaluate(() => navigator.clipboard.readText());
+		const lines = text.trimEnd().split(/\r?\n/);
+		assert.equal(lines.length, (await page.table()).total + 1);
+	},
+
+	async names_are_text() {
+		const names = oracle.report("functions").rows.map((row) => row.function_name);
+		assert.ok(names.some((name) => name.includes("<script>")) && names.some((name) => name.length > 9000), "hostile names");
+		await page.go("");
+		const title = await page.page.title();
+		for (const view of await page.tabs()) {
+			await page.go(`view=${view}`);
+			await page.press("ArrowDown", "d");
+			const [scripts, images, shown] = await page.page.evaluate(() => [
+				document.querySelectorAll("main script, main img").length, document.images.length, document.body.innerText,
+			]);
+			assert.deepEqual([scripts, images, await page.page.title()], [0, 0, title], view);
+			assert.doesNotMatch(shown, /[\u202e\u0007\u001b]/, `controls in ${view}`);
+		}
+		await page.go("view=functions");
+		const text = await page.page.evaluate(() => document.querySelector("main").innerText);
+		assert.match(text, /<img src=x onerror/);
+		assert.match(text, /safe\\u202egnp\.exe/);
+		const wide = await page.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+		assert.ok(wide, "the page is as wide as its window");
+	},
+
+	async fetches_nothing() {
+		assert.deepEqual(page.requests, []);
+		assert.deepEqual(page.errors, []);
+	},
+};
+
+const usual = Object.keys(tests).filter((name) => !["names_are_text", "lifetime_is_a_picture"].includes(name));
+const names = wanted.length ? Object.keys(tests).filter((name) => wanted.includes(name)) : usual;
+console.log(`1..${names.length}`);
+let failed = 0;
+for (const [i, name] of names.entries()) {
+	try {
+		await tests[name]();
+		console.log(`ok ${i + 1} - ${name}`);
+	} catch (error) {
+		failed++;
+		console.log(`# ${String(error.stack ?? error).split("\n").slice(0, 12).join("\n# ")}\nnot ok ${i + 1} - ${name}`);
+	}
+}
+await page.close();
+process.exitCode = failed ? 1 : 0;
