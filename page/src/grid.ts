@@ -215,6 +215,14 @@ export class Grid {
 			void this.options.ontoggle?.(i!, !row.isOpen);
 	}
 
+	/** In the order of the next column, or turned round. */
+	private sortByKey(isNext: boolean): void {
+		const able = this.columns.filter((column) => column.sorts);
+		const at = able.findIndex((column) => column.id === sortedColumn(this.columns, this.sort));
+		const column = able[isNext ? (at + 1) % able.length : Math.max(0, at)];
+		if (column) this.options.onsort?.(this.nextSort(column));
+	}
+
 	private key(event: KeyboardEvent): void {
 		if (event.ctrlKey || event.metaKey || event.altKey || event.target !== this.element) return;
 		const page = Math.max(1, Math.floor(this.heights().sight / ROW_PX) - 1);
@@ -231,6 +239,7 @@ export class Grid {
 		const next = to[event.key];
 		if (next !== undefined) this.select(next);
 		else if (event.key === "Enter" && this.selectedRow) this.options.onchoose?.(this.selectedRow);
+		else if (event.key === "s" || event.key === "r") this.sortByKey(event.key === "s");
 		else if (!this.options.onkey?.(event, this.current)) return;
 		event.preventDefault();
 		event.stopPropagation();

@@ -224,7 +224,7 @@ export class FlamePanel implements Panel {
 		if (event.ctrlKey || event.metaKey || event.altKey) return;
 		if (event.key.startsWith("Arrow")) this.go(this.neighbour(event.key));
 		else if (event.key === "Enter" && this.current) this.pick(this.current);
-		else if (event.key === "Backspace" || event.key === "0") this.context.dispatch({ type: "zoom", node: 0 });
+		else if (["Escape", "Backspace", "0"].includes(event.key)) this.context.dispatch({ type: "zoom", node: 0 });
 		else if (event.key === "n" || event.key === "N") this.go(this.nextFound(event.key === "n" ? 1 : -1));
 		else if (event.key === " " && this.current) {
 			const { nodes, names } = this.current.graph;

@@ -284,10 +284,16 @@ const tests = {
 		assert.ok((await open()) > closed, "h opens the hot path");
 		await page.press("ArrowDown", "d");
 		assert.ok(await page.page.isVisible(".details dl"));
+		await page.press(String(tabs.indexOf("functions") + 1), "s");
+		const sort = () => new URLSearchParams(location.hash).get("sort");
+		const sorted = await page.page.evaluate(sort);
+		assert.ok(sorted, "s sorts");
+		await page.press("r");
+		assert.equal(await page.page.evaluate(sort), sorted.startsWith("-") ? sorted.slice(1) : `-${sorted}`, "r turns round");
 		await page.press("/");
 		assert.equal(await page.page.evaluate(() => document.activeElement.type), "search");
 		await page.press("Escape", "]");
-		assert.match(await page.hash(), new RegExp(`view=${tabs[tabs.indexOf("calltree") + 1]}`));
+		assert.match(await page.hash(), new RegExp(`view=${tabs[tabs.indexOf("functions") + 1]}`));
 	},
 
 	async csv_is_what_the_table_shows() {
