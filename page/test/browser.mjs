@@ -64,7 +64,7 @@ async function compareTree(view, options, hash = "") {
 		path.length = row.level;
 		path.push(row[name]);
 		const key = path.join("\n");
-		if (!byPath.has(key)) byPath.set(key, row);
+		byPath.set(key, [...(byPath.get(key) ?? []), row]);
 	}
 	path.length = 0;
 	let compared = 0;
@@ -74,7 +74,9 @@ async function compareTree(view, options, hash = "") {
 		path.push(row.name);
 		const expected = byPath.get(path.join("\n"));
 		assert.ok(expected, `${view}: no row for ${path.join(" > ")}`);
-		compareRow(table.columns, row, expected, view);
+		// Functions of several modules may have one name.
+		const [only] = expected.filter((one) => table.columns.every((id, i) => i === 0 || !wrong(row.cells[i], valueOf(one, id))));
+		compareRow(table.columns, row, only ?? expected[0], view);
 		compared++;
 	}
 	assert.ok(compared > 0, `nothing of ${view} compared`);
