@@ -101,7 +101,7 @@ export class SourcePanel implements Panel {
 		const text = this.info.name === "lines" ? "source_text" : "instruction";
 		const has = (id: string) => {
 			const at = answer.columns.indexOf(id);
-			return at >= 0 && answer.rows.some((row) => row[at] !== null);
+			return at >= 0 && answer.rows.some((row) => row[at] !== null && row[at] !== 0);
 		};
 		const where = this.info.name === "lines" ? ["source_line_begin"] : ["instruction_address", "source_line_begin"];
 		const shown = this.info.columns.filter(
@@ -119,12 +119,13 @@ export class SourcePanel implements Panel {
 			sorts: false,
 		}));
 		const cell = (row: Cell[], id: string) => row[answer.columns.indexOf(id)];
+		const main = answer.columns.indexOf(this.info.sort ?? "");
+		// Zeros around the few rows that have values would hide them.
 		const rows = answer.rows.map((row) => [
-			...row,
+			...row.map((value) => (value === 0 && row[main] === null ? null : value)),
 			`${fileName(String(cell(row, "source_file") ?? ""))}:${cell(row, "source_line_begin") ?? "?"}`,
 		]);
 		this.grid.show(new WholeSource(rows), columns, undefined, state.search, false);
-		const main = answer.columns.indexOf(this.info.sort ?? "");
 		const most = (best: number, row: Cell[], i: number) => (Number(row[main] ?? 0) > Number(rows[best]?.[main] ?? 0) ? i : best);
 		if (main >= 0) this.grid.select(rows.reduce(most, 0), true);
 	}

@@ -18,8 +18,17 @@ function fromBase64(text: string): Uint8Array {
 
 /** The bytes of @text, unpacked if they are a gzip file. */
 export async function unpack(text: string): Promise<Uint8Array> {
-	const bytes = fromBase64(text.trim());
+	let bytes: Uint8Array;
+	try {
+		bytes = fromBase64(text.trim());
+	} catch {
+		throw new Error("its data are no base64");
+	}
 	if (!isGzip(bytes)) return bytes;
 	const stream = new Blob([bytes as BlobPart]).stream().pipeThrough(new DecompressionStream("gzip"));
-	return new Uint8Array(await new Response(stream).arrayBuffer());
+	try {
+		return new Uint8Array(await new Response(stream).arrayBuffer());
+	} catch {
+		throw new Error("its data are damaged");
+	}
 }
