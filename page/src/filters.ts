@@ -17,6 +17,9 @@ function processName(process: ProcessInfo | undefined, id: number): string {
 	return process ? `${process.name} (${process.id})` : String(id);
 }
 
+/** Longer lists can be searched. */
+const LIST_LONG = 12;
+
 export class Filters {
 	readonly element = el("div.chips", { role: "group", "aria-label": "What is shown" });
 	private readonly opener: HTMLElement;
@@ -99,7 +102,17 @@ export class Filters {
 			});
 			list.append(el("label", { dir: "ltr", "data-tip": shown(name.slice(0, 2000)) }, box, shorten(name, 60)));
 		}
-		return el("fieldset", {}, el("legend", {}, title), list);
+		return el("fieldset", {}, el("legend", {}, title), all.length > LIST_LONG && this.finder(title, list), list);
+	}
+
+	/** A field that hides what does not have its text. */
+	private finder(title: string, list: HTMLElement): HTMLElement {
+		const input = el("input", { type: "search", placeholder: `find among ${title.toLowerCase()}`, "aria-label": `find among ${title}` });
+		input.addEventListener("input", () => {
+			for (const label of list.children)
+				(label as HTMLElement).hidden = !label.textContent!.toLowerCase().includes(input.value.toLowerCase());
+		});
+		return input;
 	}
 
 	/** A name or pattern to type. */
@@ -132,7 +145,7 @@ export class Filters {
 	private choices(): HTMLElement {
 		const { processes, modules } = this.context.session;
 		const threads = processes.flatMap((process) =>
-			process.threads.map((thread): [number, string] => [thread.id, `${thread.name || thread.id} · ${process.name}`]),
+			process.threads.map((thread): [number, string] => [thread.id, `${thread.name || "thread"} ${thread.id} · ${process.name}`]),
 		);
 		return el(
 			"div.filters",

@@ -141,8 +141,10 @@ export class TablePanel implements Panel {
 
 	/** Goes where the row leads: a function to its callers, a thread or process to a filter. */
 	private choose(row: Row): void {
-		const id = Number(this.text(row, "unique_id"));
+		const id = Number(this.text(row, "id"));
 		if (this.info.name === "processes") this.context.dispatch({ type: "filter", set: { process: [id] } });
+		else if (this.info.name === "modules" && row.level === 0)
+			this.context.dispatch({ type: "filter", set: { module: [this.text(row, "name")] } });
 		else if (this.info.name === "threads") this.context.dispatch({ type: "filter", set: { thread: [id] } });
 		else {
 			const name = this.text(row, "function_name").split(" > ").pop() ?? "";

@@ -162,6 +162,14 @@ const tests = {
 			await compareList("functions", options, hash);
 			assert.equal((await page.page.$$(".chip")).length, 1, `one chip for ${hash}`);
 		}
+		for (const [view, option, id] of [["processes", "--process", "id"], ["threads", "--thread", "id"], ["modules", "--module", "name"]]) {
+			const rows = oracle.report(view).rows.filter((one) => view !== "modules" || (one.level === 0 && !one.name.startsWith("[")));
+			await page.go(`view=${view}`);
+			await page.page.click(`.name-text >> text="${rows[0].name}" >> nth=0`);
+			await page.press("1", String((await page.tabs()).indexOf("functions") + 1));
+			const { table, report } = await reportLike("functions", option, String(rows[0][id]));
+			compareRows(table, report.rows, `functions of a row of ${view}`);
+		}
 	},
 
 	async sorts_by_any_column() {
