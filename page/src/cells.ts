@@ -35,13 +35,13 @@ export interface GridColumn {
 }
 
 const WIDTHS: Record<Kind, number> = {
-	text: 150, count: 96, change: 96, number: 80, percent: 92, time: 116, duration: 112, call: 116, address: 150,
+	text: 150, count: 88, change: 88, number: 72, percent: 88, time: 112, duration: 104, call: 112, address: 150,
 };
 /** Of the characters of names, on an average; the layout clips what is wider. */
 const CHARACTER_PX = 6.9;
 const NAME_PX = 320;
 const FATE_PX = 180;
-const INDENT_PX = 14;
+const INDENT_PX = 12;
 const INDENT_MAX = 24;
 const TIP_MAX = 4000;
 

@@ -11,6 +11,8 @@ import { RowDetails } from "./row-details.ts";
 import { ListSource, TreeSource, type Row, type Source } from "./source.ts";
 import type { Sort, State } from "./state.ts";
 
+/** Names stand far to the right in deep trees. */
+const TREE_NAME_PX = 440;
 /** Levels that one key opens below a row. */
 const OPEN_LEVELS = 6;
 
@@ -73,6 +75,7 @@ export class TablePanel implements Panel {
 			const at = this.info.columns.findIndex((column) => column.id === id);
 			return gridColumn(this.info.columns[at]!, at, i === 0, total);
 		});
+		if (this.isTree) columns[0]!.least = TREE_NAME_PX;
 		const fate = this.info.name === "lifetime" ? fateColumn(this.info.columns) : undefined;
 		if (fate) columns.splice(1, 0, fate);
 		return columns;
