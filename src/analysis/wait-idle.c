@@ -55,6 +55,13 @@ static bool is_service(const struct dw_profile *p, const struct dw_wait_at *w)
 	       dw_wait_is_service_thread(dw_strings_get(&p->strings, th->name));
 }
 
+/* Whether @w is outside of all functions of a thread that was started to call some. The first one
+ * is the program's: what it does there has no probes. */
+static bool is_between(const struct dw_profile *p, const struct dw_wait_at *w)
+{
+	return w->is_outside && w->kind != DWELL_WAIT_READY && !is_first(p, w->thread);
+}
+
 static int add_place(struct places *t, const struct dw_wait_at *w)
 {
 	uint32_t at = dw_map_get(&t->index, key_of(w));
@@ -85,7 +92,7 @@ int dw_find_idle_threads(const struct dw_profile *p, struct dw_wait_at *v, size_
 			*at = i + 1;
 	}
 	for (size_t i = 0; i < n && !rc; i++)
-		if (is_service(p, &v[i]))
+		if (is_service(p, &v[i]) || is_between(p, &v[i]))
 			v[i].kind = DWELL_WAIT_IDLE;
 		else if (may_be_home(p, &v[i]) &&
 			 dw_map_get(&t.index, key_of(&v[i])) == home[v[i].thread])

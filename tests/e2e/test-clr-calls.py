@@ -166,6 +166,24 @@ def test_times(context):
     require(abs(facts["residual_elapsed_ns"]) < 0.005 * facts["threads_lifetime_ns"], f"lifetimes: {facts}")
 
 
+def test_threads_of_the_pool_are_idle_between_pieces_of_work(context):
+    """Nobody waits there, in whatever thread; who sleeps in a method does."""
+    rounds = 10
+    plain, text = instrument(context, program(context), "pool", str(rounds))
+    said = {line.split()[0]: int(line.split()[1]) for line in text.splitlines() if len(line.split()) == 2}
+    rows, _ = rows_by_name(context)
+    expect(sum_of(rows, "Waiting.Piece"), said["done"], "pieces")
+    paused = 1000 * said["paused"]
+    slept = sum_of(rows, "Waiting.Pause", "inclusive_blocked_time")
+    require(abs(slept - paused) < 0.02 * paused + 10000000, f"slept {slept} of {paused}")
+    waits = {row["waits_for"]: row for row in context.report("waits")["rows"]}
+    # The first pause begins before a worker has waited for more, and the last one may end as workers go.
+    idle, other = waits["idle"], waits["other"]
+    require(idle["wait_time"] > 0.8 * paused and idle["counts_in_reports"] == "no", f"idle: {waits}")
+    require(abs(other["wait_time"] - paused) < 0.1 * paused, f"waits that count: {waits}")
+    expect(other["function_name"], "Waiting.Pause", "most of it")
+
+
 def test_lines(context):
     """A method stands at its first line in the source."""
     instrument(context, program(context), "known")

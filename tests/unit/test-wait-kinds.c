@@ -131,20 +131,29 @@ TEST(names_tell)
 	CHECK_INT(dw_wait_kind_find("", 0), DWELL_WAIT_KINDS);
 }
 
-/* Thread 1 is its process's first, 2 and 3 are of a pool; 3 has an event loop. */
+/* Thread 1 is its process's first, 2 and 3 are of a pool; 3 has an event loop. Outside of its
+ * functions 2 is idle, but for a processor. */
 TEST(threads_of_a_pool_are_idle_at_home)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
 	uint32_t process, thread;
 	struct dw_wait_at waits[] = {
-		{1, 10, DWELL_WAIT_CONDITION, 900}, {2, 10, DWELL_WAIT_CONDITION, 300},
-		{2, 11, DWELL_WAIT_CONDITION, 200}, {2, 11, DWELL_WAIT_CONDITION, 200},
-		{2, 12, DWELL_WAIT_LOCK, 5000},	    {3, 10, DWELL_WAIT_CONDITION, 100},
+		{1, 10, DWELL_WAIT_CONDITION, 900},
+		{2, 10, DWELL_WAIT_CONDITION, 300},
+		{2, 11, DWELL_WAIT_CONDITION, 200},
+		{2, 11, DWELL_WAIT_CONDITION, 200},
+		{2, 12, DWELL_WAIT_LOCK, 5000},
+		{3, 10, DWELL_WAIT_CONDITION, 100},
 		{3, 13, DWELL_WAIT_IDLE, 400},
+		{.thread = 1, .place = 14, .ns = 700, .is_outside = true},
+		{.thread = 2, .place = 15, .ns = 700, .is_outside = true},
+		{.thread = 2, .place = 15, .ns = 700},
+		{2, 15, DWELL_WAIT_READY, 700, .is_outside = true},
 	};
 	static const enum dw_wait_kind becomes[] = {
-		DWELL_WAIT_CONDITION, DWELL_WAIT_CONDITION, DWELL_WAIT_IDLE, DWELL_WAIT_IDLE,
-		DWELL_WAIT_LOCK,      DWELL_WAIT_CONDITION, DWELL_WAIT_IDLE,
+		DWELL_WAIT_CONDITION, DWELL_WAIT_CONDITION, DWELL_WAIT_IDLE,  DWELL_WAIT_IDLE,
+		DWELL_WAIT_LOCK,      DWELL_WAIT_CONDITION, DWELL_WAIT_IDLE,  DWELL_WAIT_OTHER,
+		DWELL_WAIT_IDLE,      DWELL_WAIT_OTHER,	    DWELL_WAIT_READY,
 	};
 	enum { N = sizeof waits / sizeof *waits };
 

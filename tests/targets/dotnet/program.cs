@@ -21,6 +21,9 @@ static class Program
         case "timed":
             Knowing.Timed.Run(Number(1));
             break;
+        case "pool":
+            Waiting.Pool(Number(1));
+            break;
         case "kinds":
             Kinds.Run(Number(1));
             break;

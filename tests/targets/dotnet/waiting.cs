@@ -1,0 +1,49 @@
+// Threads of the pool with work now and then: what they do, and that nobody does anything between.
+using System;
+using System.Diagnostics;
+using System.Threading;
+using System.Threading.Tasks;
+
+static class Waiting
+{
+    static int done;
+
+    static int Piece(int n)
+    {
+        int sum = n;
+
+        for (int i = 0; i < 100000; i++)
+            sum = sum * 31 + i;
+        Interlocked.Increment(ref done);
+        return sum;
+    }
+
+    static int Give(int n)
+    {
+        return Task.Run(() => Piece(n)).Result;
+    }
+
+    // The first thread waits, with all others idle, so long in all (microseconds).
+    static long Pause(int ms)
+    {
+        long begin = Stopwatch.GetTimestamp();
+
+        Thread.Sleep(ms);
+        return (Stopwatch.GetTimestamp() - begin) / (Stopwatch.Frequency / 1000000);
+    }
+
+    public static void Pool(int rounds)
+    {
+        long paused = 0;
+        int sum = 0;
+
+        for (int i = 0; i < rounds; i++)
+        {
+            sum += Give(i);
+            paused += Pause(100);
+        }
+        Console.WriteLine($"paused {paused}");
+        Console.WriteLine($"done {done}");
+        Console.WriteLine($"sum {sum}");
+    }
+}
