@@ -184,7 +184,7 @@ static int note_waits(struct dw_call_nodes *t, uint32_t id, const struct dw_call
 	struct dw_wait_at asked = {.thread = node->thread,
 				   .place = id,
 				   .kind = DWELL_WAIT_OTHER,
-				   .is_outside = node->flags & DWELL_CALL_ROOT,
+				   .is_external = node->flags & DWELL_CALL_ROOT,
 				   .ns = own->blocked_ns - ready.ns};
 	int rc = 0;
 

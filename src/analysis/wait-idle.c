@@ -59,7 +59,7 @@ static bool is_service(const struct dw_profile *p, const struct dw_wait_at *w)
  * is the program's: what it does there has no probes. */
 static bool is_between(const struct dw_profile *p, const struct dw_wait_at *w)
 {
-	return w->is_outside && w->kind != DWELL_WAIT_READY && !is_first(p, w->thread);
+	return w->is_external && w->kind != DWELL_WAIT_READY && !is_first(p, w->thread);
 }
 
 static int add_place(struct places *t, const struct dw_wait_at *w)

@@ -19,7 +19,7 @@ struct dw_wait_at {
 	enum dw_wait_kind kind;
 	uint64_t ns;
 	bool is_ready; /* of a call, what the system says was for a processor, whatever its kind */
-	bool is_outside; /* of a call, with none of the thread's functions open */
+	bool is_external; /* of a call, with none of the thread's functions open */
 };
 
 /*

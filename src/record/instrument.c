@@ -27,7 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEARCHES_PER_BEAT = 8, METHODS_BYTES_MAX = 384 };
+enum { SEARCHES_PER_BEAT = 8, METHODS_BYTES_MAX = 768 };
 
 static const char *const modes[] = {
 	[DWELL_PROBES_NONE] = "none",
@@ -416,24 +416,39 @@ static int plan_images(struct dw_collector *c)
 		       : -ENOMEM;
 }
 
-/* What the agent is to measure of .NET's methods: names without what its mode is parted by, and no
- * more than there is room for in that. */
+/* Append the globs @v as the list called @name, where what parts words and lists of a mode stands
+ * as %XX. */
+static void put_globs(const struct dw_globs *v, const char *name, struct dw_buf *ret)
+{
+	for (size_t i = 0; i < v->n; i++) {
+		if (i)
+			dw_buf_putc(ret, ',');
+		else
+			dw_buf_printf(ret, " %s=", name);
+		for (const unsigned char *c = (const unsigned char *)v->v[i]; *c; c++) {
+			if (*c <= ' ' || *c == ',' || *c == '%')
+				dw_buf_printf(ret, "%%%02x", *c);
+			else
+				dw_buf_putc(ret, (char)*c);
+		}
+	}
+}
+
+/* What the agent is to measure of .NET's methods: nothing where what the user names has no room
+ * there. */
 static void put_methods(const struct dw_collector *c, struct dw_buf *ret)
 {
-	const struct dw_globs *globs = &c->plan.selection.modules;
-	bool any = false;
+	const struct dw_probe_selection *s = &c->plan.selection;
 
 	if (c->plan.probes != DWELL_PROBES_TIME)
 		return;
 	dw_buf_printf(ret, " managed=1%s", c->plan.all_functions ? " all=1" : "");
-	for (size_t i = 0; i < globs->n; i++) {
-		const char *glob = globs->v[i];
-
-		if (glob[strcspn(glob, " ,\n")] || ret->len + strlen(glob) > METHODS_BYTES_MAX)
-			continue;
-		dw_buf_printf(ret, "%s%s", any ? "," : " modules=", glob);
-		any = true;
-	}
+	put_globs(&s->modules, "modules", ret);
+	put_globs(&s->include, "include", ret);
+	put_globs(&s->exclude, "exclude", ret);
+	put_globs(&s->slowest, "slow", ret);
+	if (ret->len > METHODS_BYTES_MAX)
+		dw_buf_clear(ret);
 }
 
 static int make_environment(struct dw_collector *c)

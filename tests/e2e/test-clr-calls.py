@@ -206,6 +206,45 @@ def test_chosen_modules(context):
     expect(sum_of(rows, "Interop.Sys.Write"), len(text.splitlines()), f"writes, one for each line: {sorted(rows)}")
 
 
+@cases(*VERSIONS)
+def test_chosen_methods(context, version):
+    """--include and --exclude go by the names that reports show; others have no probe, and run as fast as ever."""
+    options = ("--include", "Knowing.Recursion.*", "--include", "Knowing.Sequences.Steps", "--include", "*.Exceptions.*",
+               "--exclude", "*.Exceptions.Middle", "--all-functions")
+    plain, text = instrument(context, program(context, version), "known", options=options)
+    expect(kept(text), plain, "output")
+    rows, facts = rows_by_name(context)
+    said = counts_said(text)
+
+    def is_chosen(name):
+        # An asynchronous method has all its parts.
+        return name.startswith(("Knowing.Recursion.", "Knowing.Sequences.Steps", "Knowing.Exceptions.")) and \
+            name != "Knowing.Exceptions.Middle"
+
+    chosen = {name: n for name, n in said.items() if is_chosen(name)}
+    require(len(chosen) > 8, f"chosen: {chosen}")
+    expect({name: sum_of(rows, name) for name in said}, {name: chosen.get(name, 0) for name in said}, "calls")
+    expect(sum_of(rows, "Knowing.Sequences.Steps"), 10, "beginnings of asynchronous methods")
+    expect([name for name in rows if name.startswith("Knowing.") and not is_chosen(name)], [], "others")
+    require(facts["methods_instrumented"] < 40, f"methods: {facts['methods_instrumented']}")
+
+
+def test_slowest_calls_of_chosen_methods(context):
+    """--slowest keeps sixteen calls of a method, those that took longest, and none of others."""
+    instrument(context, program(context), "timed", "40", options=("--slowest", "Knowing.Timed.*", "--all-functions"))
+    rows = context.report("slowest")["rows"]
+    kept_of = {}
+    for row in rows:
+        kept_of.setdefault(row["function_name"], []).append(row["elapsed_inclusive_time"])
+    require(all(name.startswith("Knowing.Timed.") for name in kept_of), f"slowest: {sorted(kept_of)}")
+    expect(len(kept_of["Knowing.Timed.Nap"]), 16, "calls of Nap that are kept")
+    times, _ = rows_by_name(context)
+    nap = times["Knowing.Timed.Nap"][0]
+    require(min(kept_of["Knowing.Timed.Nap"]) >= 40000000, f"{kept_of['Knowing.Timed.Nap']}")
+    mean = nap["elapsed_inclusive_time"] / nap["number_of_calls"]
+    require(max(kept_of["Knowing.Timed.Nap"]) >= mean, f"mean {mean}, slowest {kept_of['Knowing.Timed.Nap']}")
+
+
 @cases("exception", "thread-exception", "fail-fast", "exit-in-thread", "kill", "caught-out-of-memory")
 def test_ends(context, how):
     """A program ends as it would, and what it has called until then is there."""

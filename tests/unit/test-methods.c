@@ -4,7 +4,10 @@
 #include "scratch.h"
 
 #include "agent/managed/scope.h"
+#include "agent/managed/selection.h"
 #include "analysis/just-my-code.h"
+#include "base/cleanup.h"
+#include "code/clr/method-name.h"
 #include "record/call-methods.h"
 
 #include "maker.h"
@@ -42,6 +45,79 @@ TEST(the_applications_own_assemblies_are_in_scope)
 		     "/usr/share/dotnet/shared/Microsoft.NETCore.App/10.0.1/WindowsBase.dll"));
 	CHECK(!wants(mode, "made.dll")); /* it has no file */
 	CHECK(!wants(mode, ""));
+}
+
+static struct dw_name name_of(const char *text)
+{
+	struct dw_name name = {.bytes = (uint32_t)strlen(text)};
+
+	memcpy(name.text, text, name.bytes);
+	return name;
+}
+
+static bool has(const char *mode, const char *text)
+{
+	struct dw_name name = name_of(text);
+
+	dw_method_selection_start(mode);
+	return dw_method_selection_has(&name);
+}
+
+TEST(methods_are_chosen_by_their_full_names)
+{
+	CHECK(has("time include=A.B.C", "A.B::C") && !has("time include=A.B.C", "A.B::D"));
+	CHECK(has("time include=A.B.*", "A.B::C") && !has("time include=A.B.*", "A.X::C"));
+	CHECK(has("time include=*.C,*.D", "A.B::D") && !has("time include=*.C", "A.B::CD"));
+	CHECK(has("time include=*.C exclude=A.*", "B::C"));
+	CHECK(!has("time include=*.C exclude=A.*", "A::C"));
+	CHECK(has("time exclude=A.*", "B::C") && !has("time exclude=A.*", "A::C"));
+	CHECK(has("time slow=A.*", "B::C"));
+	/* Nested, generic, overloaded, and what compilers make. */
+	CHECK(has("time include=A.B.N.C", "A.B+N::C") &&
+	      has("time include=A.B..ctor", "A.B::.ctor"));
+	CHECK(has("time include=A.B.C", "A.B<T>::C<U>(int, A.X<T>)"));
+	CHECK(has("time include=A.B<T>.C<U>", "A.B<T>::C<U>(int, A.X<T>)"));
+	CHECK(has("time include=A.B<T>.C<U>(int%2c%20A.X<T>)", "A.B<T>::C<U>(int, A.X<T>)"));
+	CHECK(!has("time include=A.B<T>.C<U>(int)", "A.B<T>::C<U>(int, A.X<T>)"));
+	CHECK(has("time include=A.B.C", "A.B+<C>d__1::MoveNext"));
+	CHECK(has("time include=A.B.C", "A.B+<C>d__1<T>::MoveNext"));
+	CHECK(has("time include=A.B.C", "A.B+<>c::<C>b__0_1"));
+	CHECK(has("time include=A.B.C", "A.B+<>c+<<C>b__0_1>d::MoveNext"));
+	CHECK(has("time include=A.B.C.L", "A.B::<C>g__L|0_1"));
+	CHECK(!has("time include=A.B.C.L", "A.B::C") &&
+	      !has("time include=A.B.C", "A.B+<D>d__1::C"));
+}
+
+/* The name that a report shows is one that chooses the method. */
+TEST(names_that_reports_show_choose)
+{
+	static const char *const names[] = {
+		"A.B::C",
+		"A.B+N::C",
+		"A.B<T>+N<U>::C<V>(A.X<T>, int[])",
+		"A.B+<C>d__1::MoveNext",
+		"A.B+<>c::<C>b__0_1",
+		"A.B+<>c+<<C>b__0_1>d::MoveNext",
+		"A.B::<C>g__L|0_1",
+		"A.<File>F0123__B::C",
+		"A.B::<C>$",
+		"A.B::.cctor",
+		"<Module>::Main",
+		"A.B+<C>d__1<T>::System.Collections.IEnumerator.MoveNext",
+		"<C>",
+		"A.B::<>x"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		dw_auto(dw_buf) shown = DW_BUF_INIT;
+		char mode[256] = "time include=";
+		size_t n = strlen(mode);
+
+		dw_method_name_put(&shown, names[i], strlen(names[i]));
+		for (const char *c = dw_buf_str(&shown); *c && n < sizeof mode - 4; c++)
+			n += (size_t)snprintf(mode + n, 4, *c == ' ' || *c == ',' ? "%%%02x" : "%c",
+					      *c);
+		CHECK(has(mode, names[i]));
+	}
 }
 
 /* What has probes is what reports call the user's code. */

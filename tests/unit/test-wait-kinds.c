@@ -145,10 +145,10 @@ TEST(threads_of_a_pool_are_idle_at_home)
 		{2, 12, DWELL_WAIT_LOCK, 5000},
 		{3, 10, DWELL_WAIT_CONDITION, 100},
 		{3, 13, DWELL_WAIT_IDLE, 400},
-		{.thread = 1, .place = 14, .ns = 700, .is_outside = true},
-		{.thread = 2, .place = 15, .ns = 700, .is_outside = true},
+		{.thread = 1, .place = 14, .ns = 700, .is_external = true},
+		{.thread = 2, .place = 15, .ns = 700, .is_external = true},
 		{.thread = 2, .place = 15, .ns = 700},
-		{2, 15, DWELL_WAIT_READY, 700, .is_outside = true},
+		{2, 15, DWELL_WAIT_READY, 700, .is_external = true},
 	};
 	static const enum dw_wait_kind becomes[] = {
 		DWELL_WAIT_CONDITION, DWELL_WAIT_CONDITION, DWELL_WAIT_IDLE,  DWELL_WAIT_IDLE,

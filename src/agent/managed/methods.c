@@ -12,6 +12,7 @@
 #include "agent/core/memory.h"
 #include "agent/managed/probes.h"
 #include "agent/managed/scope.h"
+#include "agent/managed/selection.h"
 
 enum {
 	METHOD_TOKEN = 0x06000000,
@@ -104,6 +105,17 @@ static bool is_collectible(uint64_t module)
 	       flags & DWELL_COM_MODULE_COLLECTIBLE;
 }
 
+/* Whether the user wants the method @token of @module, by its name. */
+static bool is_chosen(uint64_t module, uint32_t token)
+{
+	struct dw_name name;
+
+	if (!dw_method_selection_needs_names())
+		return true;
+	dw_name_method(module, token, &name);
+	return dw_method_selection_has(&name);
+}
+
 /* List the methods of @module that get probes. */
 static void list_methods(struct list *l, uint64_t module, void *metadata)
 {
@@ -116,7 +128,7 @@ static void list_methods(struct list *l, uint64_t module, void *metadata)
 		m = (struct dw_com_method){0};
 		if (dw_metadata_method(metadata, token, NULL, 0, &m) < 0)
 			break;
-		if (!m.rva || m.flags & DWELL_COM_METHOD_NOT_IL)
+		if (!m.rva || m.flags & DWELL_COM_METHOD_NOT_IL || !is_chosen(module, token))
 			continue;
 		if (is_fixed || m.flags & DWELL_COM_METHOD_ASYNC)
 			dw_tables_count(DWELL_CLR_METHODS_REFUSED, 1);
@@ -161,6 +173,7 @@ void dw_methods_loaded(uint64_t module)
 		return;
 	list_methods(&l, module, metadata);
 	dw_metadata_close(metadata);
+	/* Without any its precompiled code may stay. */
 	if (l.n && (dw_runtime_signature(module, signature, sizeof(signature), &token) < 0 ||
 		    !remember(module, token) || dw_runtime_recompile(l.n, l.modules, l.tokens) < 0))
 		dw_tables_count(DWELL_CLR_METHODS_LOST, l.n);
@@ -216,6 +229,19 @@ static void release_work(struct work *w)
 		dw_agent_memory_free(w->new.map, w->new.map_room * sizeof(*w->new.map));
 }
 
+/* Let several of the slowest calls of the method be kept, whose key is @key, if the user wants it.
+ */
+static void keep_slowest(uint64_t module, uint32_t token, uint32_t key)
+{
+	struct dw_name name;
+
+	if (!dw_method_selection_has_slowest())
+		return;
+	dw_name_method(module, token, &name);
+	if (dw_method_selection_is_slowest(&name))
+		dw_method_probes_keep_slowest(key);
+}
+
 /* Rewrite the method of @w, whose marks have memory, and give it to the runtime. What it is counted
  * as where that cannot be, DWELL_CLR_FACTS = it could. */
 static enum dw_clr_fact give_body(struct work *w, uint64_t module, uint32_t token, void *control)
@@ -231,6 +257,7 @@ static enum dw_clr_fact give_body(struct work *w, uint64_t module, uint32_t toke
 		return DWELL_CLR_METHODS_LOST;
 	if (dw_il_rewrite(&w->old, w->marks, &w->scan, &probes, &w->new) != DWELL_IL_OK)
 		return DWELL_CLR_METHODS_REFUSED;
+	keep_slowest(module, token, probes.key);
 	/* Named before it runs: a collector that meets the key knows whose it is. */
 	if (!dw_intern_probed(module, token, probes.key) ||
 	    dw_runtime_set_body(control, w->new.body, w->scan.body_bytes) < 0)

@@ -13,6 +13,7 @@
 #include "agent/calls/stacks.h"
 #include "agent/calls/threads.h"
 #include "agent/calls/tree.h"
+#include "agent/clr/ids.h"
 #include "agent/core/agent.h"
 #include "agent/core/slow.h"
 #include "agent/core/system-calls.h"
@@ -30,7 +31,8 @@ enum kind { ENTER, LEAVE, LANDING };
 
 /* Not 0 where the region is this process's own: in a fork's child it has to be made. */
 static const uint64_t *own_region;
-static uint32_t slowest_n; /* single calls of a method that are kept */
+static bool slowest_are_chosen;	 /* else one of each method is kept */
+static struct dw_ids slowest_of; /* keys of those that are */
 
 /* An event of a method. It lies on the program's stack, so it is small. */
 struct event {
@@ -44,10 +46,18 @@ struct event {
 	enum kind kind;
 };
 
+/* How many single calls of the method of @key are kept. */
+static uint32_t slowest_n(uint32_t key)
+{
+	if (!slowest_are_chosen)
+		return 1;
+	return dw_ids_find(&slowest_of, key) ? DWELL_SLOWEST_MAX : 0;
+}
+
 static void enter(const struct dw_event *event, const struct event *e)
 {
 	const struct dw_callee callee = {
-		.key = e->key, .record = e->record, .slowest_n = slowest_n};
+		.key = e->key, .record = e->record, .slowest_n = slowest_n(e->key)};
 
 	if (dw_event_fit(event, DWELL_AT_ENTER, e->record) == DWELL_FIT_EVENT)
 		dw_event_push(event, dw_event_find(event, e->key, DWELL_SITE_NONE), &callee);
@@ -279,10 +289,18 @@ static DWELL_PROBE void probes_end(void)
 {
 }
 
-void dw_method_probes_start(uint32_t slowest)
+void dw_method_probes_start(bool chosen)
 {
-	slowest_n = slowest;
+	slowest_are_chosen = chosen;
 	own_region = dw_agent_own_region_word();
+}
+
+void dw_method_probes_keep_slowest(uint32_t key)
+{
+	if (!dw_agent_enter())
+		return;
+	dw_ids_put(&slowest_of, key, 0, 0);
+	dw_agent_leave();
 }
 
 struct dw_il_probes dw_method_probes(void)

@@ -15,10 +15,15 @@
 
 #include "agent/clr/il/rewrite.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/* Before the first probe. So many of the @slowest calls of each method are kept. */
-void dw_method_probes_start(uint32_t slowest);
+/* Before the first probe. The slowest call of each method is kept, or of those alone that are
+ * @chosen. */
+void dw_method_probes_start(bool chosen);
+
+/* Several of the slowest calls of the method of @key are kept. Before its first call. */
+void dw_method_probes_keep_slowest(uint32_t key);
 
 /* What an exception has ended lies below the frame @rbp, of a method that handles it. */
 void dw_method_unwound(uint64_t rbp);

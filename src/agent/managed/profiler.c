@@ -13,6 +13,7 @@
 #include "agent/managed/methods.h"
 #include "agent/managed/probes.h"
 #include "agent/managed/scope.h"
+#include "agent/managed/selection.h"
 
 static int32_t module_loaded(void *self, uint64_t module, int32_t result)
 {
@@ -87,9 +88,10 @@ static bool start(const char *mode)
 	if (!dw_text_after(mode, "time") || !dw_text_option(mode, "managed") || !dw_agent_is_on() ||
 	    !dw_tables_start(DWELL_CLR_PROBED_BUDGET))
 		return false;
-	dw_method_probes_start(dw_text_option(mode, "slowest") ? 0 : 1);
+	dw_method_probes_start(dw_text_option(mode, "slowest"));
 	dw_names_start();
 	dw_managed_scope_start(mode);
+	dw_method_selection_start(mode);
 	dw_methods_start(all && dw_text_number(all));
 	note_facts();
 	return true;

@@ -5,7 +5,9 @@
 
 #include <stddef.h>
 
-static const char *wanted; /* globs, commas between them, up to a blank; NULL = none */
+enum { PATTERN_BYTES = 1024 };
+
+static const char *wanted; /* a list of globs */
 
 /* What analysis/just-my-code.c calls the system's, of assemblies: a test holds both to each other.
  */
@@ -53,20 +55,35 @@ static uint32_t name_at(const char *path, uint32_t bytes)
 	return bytes;
 }
 
-/* Whether the user names @path, or the file called @name in it. */
-static bool is_named(const char *path, uint32_t bytes, uint32_t name)
+/* The next byte of a list at *@at, which is moved behind it. */
+static char take_byte(const char **at)
 {
-	const char *at = wanted;
+	uint32_t value = 0;
 
-	while (at && *at && *at != ' ') {
-		uint32_t n = 0;
+	if (**at != '%')
+		return *(*at)++;
+	++*at;
+	for (int i = 0; i < 2 && **at && **at != ' '; i++, ++*at)
+		value = 16 * value +
+			(uint32_t)(**at <= '9' ? **at - '0' : (**at | 0x20) - 'a' + 10);
+	return (char)value;
+}
 
-		while (at[n] && at[n] != ',' && at[n] != ' ')
-			n++;
-		if (dw_managed_fits(path, bytes, at, n) ||
-		    dw_managed_fits(path + name, bytes - name, at, n))
+bool dw_managed_fits_one(const char *list, const char *text, uint32_t bytes)
+{
+	char pattern[PATTERN_BYTES];
+	uint32_t n;
+
+	while (list && *list && *list != ' ') {
+		for (n = 0; *list && *list != ' ' && *list != ',';) {
+			char c = take_byte(&list);
+
+			if (n < PATTERN_BYTES)
+				pattern[n++] = c;
+		}
+		list += *list == ',';
+		if (dw_managed_fits(text, bytes, pattern, n))
 			return true;
-		at += n + (at[n] == ',');
 	}
 	return false;
 }
@@ -82,7 +99,8 @@ bool dw_managed_scope_wants(const char *path, uint32_t bytes)
 
 	if (!bytes || path[0] != '/' || fits(path + name, bytes - name, core))
 		return false;
-	if (is_named(path, bytes, name))
+	if (dw_managed_fits_one(wanted, path, bytes) ||
+	    dw_managed_fits_one(wanted, path + name, bytes - name))
 		return true;
 	for (size_t i = 0; i < sizeof(framework) / sizeof(*framework); i++)
 		if (fits(path + name, bytes - name, framework[i]))

@@ -19,3 +19,7 @@ bool dw_managed_scope_wants(const char *path, uint32_t bytes);
 /* Whether @text, of @bytes, fits the @pattern_bytes of @pattern, where * stands for any bytes and ?
  * for one. Pure function. */
 bool dw_managed_fits(const char *text, uint32_t bytes, const char *pattern, uint32_t pattern_bytes);
+
+/* Whether @text fits one of the patterns of @list, an option of a mode: commas between them, what
+ * has a meaning in a mode as %XX, NULL = none. Pure function. */
+bool dw_managed_fits_one(const char *list, const char *text, uint32_t bytes);
