@@ -12,6 +12,74 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { ABOVE_MAX = 16 /* callers that are looked at */ };
+
+/* The nearest node at or above @id that is not the system's, 0 = the thread has called none. */
+static uint32_t find_user(const struct dw_wait_namer *namer, uint32_t id)
+{
+	const struct dw_call_node *at;
+
+	while ((at = dw_calls_get(&namer->profile->calls, id)) && !(at->flags & DWELL_CALL_ROOT) &&
+	       dw_wait_frame_is_system(namer, at->entry))
+		id = at->parent < id ? at->parent : 0;
+	return at && !(at->flags & DWELL_CALL_ROOT) ? id : 0;
+}
+
+static const char *name_of(const struct dw_profile *p, uint32_t id)
+{
+	const struct dw_call_node *node = dw_calls_get(&p->calls, id);
+	const struct dw_function *f = dw_functions_get(
+		&p->functions, node ? dw_locations_innermost(&p->locations, node->entry) : 0);
+
+	return f ? dw_strings_get(&p->strings, f->name) : "";
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+	size_t n = strlen(text), end_n = strlen(end);
+
+	return n >= end_n && !strcmp(text + n - end_n, end);
+}
+
+/* Whether @id is where a thread of .NET waits that has called nothing else: its timer's, say. */
+static bool is_runtimes_own(const struct dw_call_nodes *t, uint32_t id)
+{
+	const struct dw_call_node *at;
+
+	while ((at = dw_calls_get(&t->profile->calls, id)) && !(at->flags & DWELL_CALL_ROOT)) {
+		if (at->flags & DWELL_CALL_OVERFLOW ||
+		    strncmp(name_of(t->profile, id), "System.Threading.", 17))
+			return false;
+		id = at->parent < id ? at->parent : 0;
+	}
+	return at;
+}
+
+/* Whether @id is where a .NET program's entry waits for the task that is the program's work, as
+ * others do by joining a thread. */
+static bool is_end_of_program(const struct dw_wait_namer *namer, uint32_t id)
+{
+	const struct dw_profile *p = namer->profile;
+	uint32_t user = find_user(namer, id);
+	bool is_for_task = false;
+
+	for (int i = 0; i < ABOVE_MAX && id > user && !is_for_task; i++) {
+		is_for_task =
+			!strcmp(name_of(p, id), "System.Threading.Tasks.Task.InternalWaitCore");
+		id = dw_calls_get(&p->calls, id)->parent;
+	}
+	return is_for_task &&
+	       (ends_in(name_of(p, user), ".Main") || ends_in(name_of(p, user), ".<Main>"));
+}
+
+/* Whether @thread is one of .NET's pool, which has no methods that wait for work. */
+static bool is_pools(const struct dw_profile *p, uint32_t thread)
+{
+	const struct dw_thread *th = dw_threads_get(&p->threads, thread);
+
+	return th && dw_wait_is_pool_thread(dw_strings_get(&p->strings, th->name));
+}
+
 /* Where system calls are seen, who made none was taken off the processor, whatever it is called. */
 static void name_kinds(struct dw_call_nodes *t, struct dw_wait_namer *namer)
 {
@@ -22,8 +90,12 @@ static void name_kinds(struct dw_call_nodes *t, struct dw_wait_namer *namer)
 		if (t->has_system_calls && wait->kind == DWELL_WAIT_READY)
 			continue;
 		kind = dw_wait_kind_of_node(namer, wait->place);
+		if (kind == DWELL_WAIT_CONDITION && is_end_of_program(namer, wait->place))
+			kind = DWELL_WAIT_CHILD;
 		if (kind != DWELL_WAIT_OTHER || node->flags & DWELL_CALL_TRUNCATED)
 			wait->kind = kind;
+		wait->is_external |= is_runtimes_own(t, wait->place);
+		wait->is_work = is_pools(t->profile, wait->thread);
 	}
 }
 
@@ -77,10 +149,8 @@ static int add_file(struct io_of *t, const struct dw_profile *p, const struct dw
 	return 0;
 }
 
-/* What @id, which waited for input or output, waited for if nearly all of its time is of one kind.
- */
-static enum dw_wait_kind kind_of_io(const struct io_of *t, const struct dw_calls *calls,
-				    uint32_t id)
+/* What of @t tells how long @id read and wrote, or its caller if @id did not. NULL = nothing. */
+static const struct io *io_of_node(const struct io_of *t, const struct dw_calls *calls, uint32_t id)
 {
 	const struct dw_call_node *node = dw_calls_get(calls, id);
 	const struct dw_call_node *above = dw_calls_get(calls, node->parent);
@@ -91,10 +161,27 @@ static enum dw_wait_kind kind_of_io(const struct io_of *t, const struct dw_calls
 
 	if (!at)
 		at = dw_map_get(&t->index, io_key(node->thread, caller));
-	for (enum dw_wait_kind kind = 0; at && kind < DWELL_WAIT_KINDS; kind++)
-		if (t->rows.v[at - 1].ns[kind] > t->rows.v[at - 1].all_ns / 10 * 9)
+	return at ? &t->rows.v[at - 1] : NULL;
+}
+
+/* What @io was for if nearly all of its time is of one kind. */
+static enum dw_wait_kind kind_of_io(const struct io *io)
+{
+	for (enum dw_wait_kind kind = 0; io && kind < DWELL_WAIT_KINDS; kind++)
+		if (io->ns[kind] > io->all_ns / 10 * 9)
 			return kind;
 	return DWELL_WAIT_IO;
+}
+
+/* Whether most of @wait, whose function's name tells nothing, was input and output. */
+static bool is_io(const struct dw_call_nodes *t, const struct io_of *io,
+		  const struct dw_wait_at *wait)
+{
+	const struct dw_call_node *node = dw_call_nodes_get(t, wait->place);
+	uint32_t at = dw_map_get(&io->index, io_key(node->thread, node->entry));
+
+	return wait->kind == DWELL_WAIT_OTHER && !(node->flags & DWELL_CALL_ROOT) && at &&
+	       io->rows.v[at - 1].all_ns > wait->ns / 2;
 }
 
 static int name_io(struct dw_call_nodes *t)
@@ -106,8 +193,8 @@ static int name_io(struct dw_call_nodes *t)
 	for (size_t i = 0; i < calls->files.n && !rc; i++)
 		rc = add_file(&io, t->profile, &calls->files.v[i]);
 	dw_vec_each(wait, &t->waits) {
-		if (!rc && wait->kind == DWELL_WAIT_IO)
-			wait->kind = kind_of_io(&io, calls, wait->place);
+		if (!rc && (wait->kind == DWELL_WAIT_IO || is_io(t, &io, wait)))
+			wait->kind = kind_of_io(io_of_node(&io, calls, wait->place));
 	}
 	dw_vec_release(&io.rows);
 	dw_map_release(&io.index);

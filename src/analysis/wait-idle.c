@@ -43,7 +43,7 @@ static bool is_first(const struct dw_profile *p, uint32_t thread)
 static bool may_be_home(const struct dw_profile *p, const struct dw_wait_at *w)
 {
 	return (w->kind == DWELL_WAIT_CONDITION || w->kind == DWELL_WAIT_IDLE) &&
-	       !is_first(p, w->thread);
+	       !is_first(p, w->thread) && !w->is_work;
 }
 
 /* Whether @w is a wait of a thread that its runtime has for purposes of its own. */

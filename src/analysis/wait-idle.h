@@ -20,6 +20,7 @@ struct dw_wait_at {
 	uint64_t ns;
 	bool is_ready; /* of a call, what the system says was for a processor, whatever its kind */
 	bool is_external; /* of a call, with none of the thread's functions open */
+	bool is_work;	  /* of a call, in a piece of work that a pool has given the thread */
 };
 
 /*

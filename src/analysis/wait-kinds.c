@@ -48,7 +48,7 @@ void dw_wait_namer_release(struct dw_wait_namer *n)
 	*n = (struct dw_wait_namer){0};
 }
 
-static bool is_system(const struct dw_wait_namer *n, uint32_t frame)
+bool dw_wait_frame_is_system(const struct dw_wait_namer *n, uint32_t frame)
 {
 	const struct dw_frame *f = dw_frames_get(&n->profile->frames, frame);
 
@@ -90,7 +90,7 @@ static bool take_function(struct dw_wait_namer *n, uint32_t id, bool in_system, 
 /* Take in what the functions of @frame say. Whether nothing can be added. */
 static bool take_frame(struct dw_wait_namer *n, uint32_t frame, struct saying *s)
 {
-	bool in_system = is_system(n, frame), is_all = false;
+	bool in_system = dw_wait_frame_is_system(n, frame), is_all = false;
 	uint32_t chain_n;
 	const struct dw_location *chain = dw_locations_get(&n->profile->locations, frame, &chain_n);
 
@@ -137,14 +137,14 @@ uint32_t dw_waiting_function(const struct dw_wait_namer *n, uint32_t stack, uint
 	while ((at = dw_stacks_get(&p->stacks, stack))) {
 		function = dw_locations_innermost(&p->locations, at->frame);
 		last = function ? function : last;
-		if (last && !is_system(n, at->frame))
+		if (last && !dw_wait_frame_is_system(n, at->frame))
 			return last;
 		stack = at->parent < stack ? at->parent : 0;
 	}
 	while ((call = dw_calls_get(&p->calls, node))) {
 		function = dw_locations_innermost(&p->locations, call->entry);
 		last = function ? function : last;
-		if (last && !is_system(n, call->entry))
+		if (last && !dw_wait_frame_is_system(n, call->entry))
 			return last;
 		node = call->parent < node ? call->parent : 0;
 	}

@@ -35,6 +35,9 @@ int dw_wait_namer_init(struct dw_wait_namer *n, const struct dw_profile *p);
  * not tell. */
 enum dw_wait_kind dw_wait_kind_of_node(struct dw_wait_namer *n, uint32_t id);
 
+/* Whether @frame is in a module of the system. */
+bool dw_wait_frame_is_system(const struct dw_wait_namer *n, uint32_t frame);
+
 /* The innermost function of @stack, or of the call node @node, that is not the system's; where all
  * are, the outermost of its last part. 0 = none is known. */
 uint32_t dw_waiting_function(const struct dw_wait_namer *n, uint32_t stack, uint32_t node);

@@ -115,7 +115,13 @@ static void put_slowest(struct printer *p, const struct dw_note *note)
 	used = dw_text_columns(dw_buf_str(&time.buf));
 	dw_out_fill(p->out, ' ', used < TIME_COLUMNS ? TIME_COLUMNS - used : 0);
 	dw_out_printf(p->out, "%s  ", dw_buf_str(&time.buf));
-	put_name(p, note, TIME_COLUMNS + 6 + dw_text_columns(says));
+	used = TIME_COLUMNS + 6 + dw_text_columns(says);
+	if (note->kind == DWELL_NOTE_WORK)
+		dw_function_name_put_fitted(p->out, note->name[1],
+					    used + NAME_MIN < p->width ? p->width - used
+								       : NAME_MIN);
+	else
+		put_name(p, note, used);
 	dw_out_printf(p->out, "  (%s)\n", says);
 	dw_out_close(&time);
 }
@@ -171,6 +177,7 @@ static void put_line(struct printer *p, const struct dw_note *note)
 	case DWELL_NOTE_RANKED:
 		return put_ranked(p, note);
 	case DWELL_NOTE_SLOWEST:
+	case DWELL_NOTE_WORK:
 		return put_slowest(p, note);
 	case DWELL_NOTE_NEXT:
 		return path ? put_sentence(p, says, 0, INDENT_MORE) : (void)0;

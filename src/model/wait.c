@@ -66,8 +66,9 @@ struct name {
 	enum dw_wait_kind kind;
 };
 
-/* Functions of the C library, without the underscores that some of its names begin with. Those of
- * one kind may wait by means of those of another, and the outermost that is known tells. */
+/* Functions of the system's libraries, without the underscores that some of their names begin with.
+ * Those of one kind may wait by means of those of another, and the outermost that is known tells.
+ */
 static const struct name c_library[] = {
 	{"pthread_join", DWELL_WAIT_CHILD},
 	{"pthread_timedjoin_np", DWELL_WAIT_CHILD},
@@ -162,6 +163,14 @@ static const struct name c_library[] = {
 	{"fputs*", DWELL_WAIT_IO},
 	{"puts", DWELL_WAIT_IO},
 	{"fflush*", DWELL_WAIT_IO},
+	{"System.Threading.Thread.Sleep", DWELL_WAIT_SLEEP}, /* .NET's core library */
+	{"System.Threading.Thread.Join", DWELL_WAIT_CHILD},
+	{"System.Threading.Monitor.Enter*", DWELL_WAIT_LOCK},
+	{"System.Threading.Monitor.TryEnter*", DWELL_WAIT_LOCK},
+	{"System.Threading.Lock.*", DWELL_WAIT_LOCK},
+	{"System.Threading.Monitor.Wait", DWELL_WAIT_CONDITION},
+	{"System.Threading.WaitHandle.*", DWELL_WAIT_CONDITION},
+	{"System.Threading.Tasks.Task.InternalWaitCore", DWELL_WAIT_CONDITION},
 };
 
 /* Functions of other standard libraries and runtimes, in whatever module. */
@@ -237,4 +246,9 @@ bool dw_wait_is_service_thread(const char *name)
 		if (fits(service_threads[i], name, n))
 			return true;
 	return false;
+}
+
+bool dw_wait_is_pool_thread(const char *name)
+{
+	return !strcmp(name, ".NET TP Worker");
 }

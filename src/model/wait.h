@@ -56,3 +56,7 @@ bool dw_wait_kind_of_function(const char *name, bool in_c_library, enum dw_wait_
 
 /* Whether a runtime has threads called @name for its own purposes: to collect, to compile. */
 bool dw_wait_is_service_thread(const char *name);
+
+/* Whether threads called @name are of a runtime's pool, which calls functions of the program for
+ * each piece of work. */
+bool dw_wait_is_pool_thread(const char *name);

@@ -26,7 +26,8 @@ enum dw_note_kind {
 	DWELL_NOTE_PATH,  /* row of the hot path, n[0] levels deep, n[1] = callers are left out */
 	DWELL_NOTE_RANKED,  /* row with its share, and a sentence behind it, if there is one */
 	DWELL_NOTE_SLOWEST, /* row with a single call that took n[0] ns, and a sentence */
-	DWELL_NOTE_NEXT,    /* a command to type next */
+	DWELL_NOTE_WORK, /* function name[1] with a single call that took n[0] ns, and a sentence */
+	DWELL_NOTE_NEXT, /* a command to type next */
 };
 
 /* S(name, text), and F(name, fact, text) of a fact that is n[0]: these are told in this order. */
@@ -170,6 +171,7 @@ enum dw_note_kind {
 	S(SEE_FILES, " (view file-io)")                                                                         \
 	/* Single calls that took long, by the largest part of their time. */                                   \
 	S(SLOWEST, "Their slowest calls")                                                                       \
+	S(SLOWEST_WORK, "Slowest pieces of work")                                                               \
 	S(SLOW_OWN, "at {1t}: its own work took {2t}")                                                          \
 	S(SLOW_CALLEES, "at {1t}: callees worked {2t}")                                                         \
 	S(SLOW_IO, "at {1t}: I/O took {2t}")                                                                    \

@@ -8,6 +8,7 @@
  * slow calls that are known: one of the same thread, within this one, that has most of that time
  * itself.
  */
+#include "analysis/just-my-code.h"
 #include "base/map.h"
 #include "view/notes.h"
 
@@ -243,8 +244,9 @@ static const struct dw_slow_total *find_unusual(const struct dw_notes *t, const 
 	return calls < 2 || longest / UNUSUAL < elapsed / calls ? NULL : best;
 }
 
-/* "  40.0 ms  read  (at 131.0 ms: I/O took 39.6 ms)" */
-static void add_slow_call(struct dw_notes *t, size_t i, const struct dw_slow_total *total)
+/* @note about @total, with why it is slow: "40.0 ms  read  (at 131.0 ms: I/O took 39.6 ms)". */
+static void add_slow_call(struct dw_notes *t, const struct dw_slow_total *total,
+			  struct dw_note note)
 {
 	static const enum dw_sentence reasons[PARTS] = {
 		DWELL_SAYS_SLOW_OWN, DWELL_SAYS_SLOW_CALLEES, DWELL_SAYS_SLOW_IO,
@@ -254,9 +256,8 @@ static void add_slow_call(struct dw_notes *t, size_t i, const struct dw_slow_tot
 	uint64_t ns = part_of(s, part);
 	const struct dw_slow_total *culprit =
 		part == IO || part == BLOCKING ? find_culprit(t, s, ns) : NULL;
-	struct dw_note note = {
-		.kind = DWELL_NOTE_SLOWEST, .says = reasons[part], .row = (uint32_t)i};
 
+	note.says = reasons[part];
 	if (culprit && culprit->function != total->function) {
 		const struct dw_function *f =
 			dw_functions_get(&t->profile->functions, culprit->function);
@@ -305,8 +306,61 @@ static void add_slow_calls(struct dw_notes *t)
 			at++;
 		if (at < i)
 			continue;
-		add_slow_call(t, found[i].row, found[i].call);
+		add_slow_call(t, found[i].call,
+			      (struct dw_note){.kind = DWELL_NOTE_SLOWEST,
+					       .row = (uint32_t)found[i].row});
 		shown++;
+	}
+}
+
+/* Whether @total is a piece of work that a pool has given its thread, such as the handler of a
+ * request. */
+static bool is_work(const struct dw_notes *t, const struct dw_slow_total *total)
+{
+	const struct dw_profile *p = t->profile;
+	const struct dw_call_node *node = dw_calls_get(&p->calls, slow_of(t, total)->node);
+	const struct dw_call_node *above = dw_calls_get(&p->calls, node->parent);
+	const struct dw_thread *th = dw_threads_get(&p->threads, node->thread);
+	const struct dw_function *f = dw_functions_get(&p->functions, total->function);
+
+	return above && above->flags & DWELL_CALL_ROOT && th &&
+	       dw_wait_is_pool_thread(dw_strings_get(&p->strings, th->name)) && f &&
+	       !(f->module && dw_is_system_module(p, f->module)) && is_telling(t, total);
+}
+
+/* The slowest one of each function, the slowest function first. */
+static void add_slow_work(struct dw_notes *t)
+{
+	const struct dw_slow_total *found[SLOWEST_MAX] = {0};
+
+	dw_vec_each(total, &t->totals->slow) {
+		const struct dw_slow_total *one = total;
+
+		if (!is_work(t, total))
+			continue;
+		for (size_t i = 0; i < SLOWEST_MAX && one; i++) {
+			const struct dw_slow_total *was = found[i];
+			uint64_t ns = slow_of(t, one)->inclusive.elapsed_ns;
+
+			if (was && slow_of(t, was)->inclusive.elapsed_ns >= ns) {
+				if (was->function == one->function)
+					one = NULL;
+				continue;
+			}
+			found[i] = one;
+			one = was && was->function != one->function ? was : NULL;
+		}
+	}
+	if (found[0])
+		dw_note(t, HEADING, SLOWEST_WORK);
+	for (size_t i = 0; i < SLOWEST_MAX && found[i]; i++) {
+		const struct dw_function *f =
+			dw_functions_get(&t->profile->functions, found[i]->function);
+
+		add_slow_call(
+			t, found[i],
+			(struct dw_note){.kind = DWELL_NOTE_WORK,
+					 .name[1] = dw_strings_get(&t->profile->strings, f->name)});
 	}
 }
 
@@ -495,6 +549,7 @@ void dw_notes_calls(struct dw_notes *t)
 	t->in_details = false;
 	dw_notes_path(t);
 	add_functions(t);
+	add_slow_work(t);
 	t->in_details = true;
 	add_slow_calls(t);
 	add_trust(t);

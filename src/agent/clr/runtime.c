@@ -36,6 +36,7 @@ enum {
 /* Slots of IMetaDataImport2. */
 enum {
 	METADATA_CLOSE = 3,
+	METADATA_TYPE_NAMED = 9,
 	METADATA_TYPE = 12,
 	METADATA_REFERENCE = 14,
 	METADATA_METHODS_NAMED = 19,
@@ -244,19 +245,35 @@ int32_t dw_metadata_method(void *metadata, uint32_t token, uint16_t *ret, uint32
 		   &ret_more->flags);
 }
 
-bool dw_metadata_is_overloaded(void *metadata, uint32_t type, const uint16_t *name)
+int32_t dw_metadata_type_named(void *metadata, const uint16_t *name, uint32_t *ret)
+{
+	int32_t (*find)(void *, const uint16_t *, uint32_t, uint32_t *) =
+		slot(metadata, METADATA_TYPE_NAMED);
+
+	return find(metadata, name, 0, ret);
+}
+
+uint32_t dw_metadata_methods_named(void *metadata, uint32_t type, const uint16_t *name,
+				   uint32_t *ret, uint32_t room)
 {
 	int32_t (*list)(void *, void **, uint32_t, const uint16_t *, uint32_t *, uint32_t,
 			uint32_t *) = slot(metadata, METADATA_METHODS_NAMED);
 	void (*close)(void *, void *) = slot(metadata, METADATA_CLOSE);
-	uint32_t tokens[2], n = 0;
 	void *all = NULL;
+	uint32_t n = 0;
 
-	if (list(metadata, &all, type, name, tokens, 2, &n) < 0)
+	if (list(metadata, &all, type, name, ret, room, &n) < 0)
 		n = 0;
 	if (all)
 		close(metadata, all);
-	return n > 1;
+	return n < room ? n : room;
+}
+
+bool dw_metadata_is_overloaded(void *metadata, uint32_t type, const uint16_t *name)
+{
+	uint32_t tokens[2];
+
+	return dw_metadata_methods_named(metadata, type, name, tokens, 2) > 1;
 }
 
 uint32_t dw_metadata_parameters(void *metadata, uint32_t owner, uint32_t *ret, uint32_t room)

@@ -208,7 +208,15 @@ int32_t dw_metadata_reference(void *metadata, uint32_t token, uint32_t *ret_scop
 int32_t dw_metadata_method(void *metadata, uint32_t token, uint16_t *ret, uint32_t room,
 			   struct dw_com_method *ret_more);
 
-/* * EnumMethodsWithName: whether @type has several methods of @name, which ends in NUL. */
+/* * FindTypeDefByName: the type called @name, which ends in NUL and is in none. */
+int32_t dw_metadata_type_named(void *metadata, const uint16_t *name, uint32_t *ret);
+
+/* * EnumMethodsWithName: the methods of @type called @name, which ends in NUL: how many, @room at
+ * most. */
+uint32_t dw_metadata_methods_named(void *metadata, uint32_t type, const uint16_t *name,
+				   uint32_t *ret, uint32_t room);
+
+/* * The same: whether @type has several methods of @name, which ends in NUL. */
 bool dw_metadata_is_overloaded(void *metadata, uint32_t type, const uint16_t *name);
 
 /* * EnumGenericParams: the tokens of the type parameters of @owner, a type (with those of the types

@@ -10,6 +10,7 @@
 #include "agent/clr/tables.h"
 #include "agent/core/agent.h"
 #include "agent/core/memory.h"
+#include "agent/managed/blocking.h"
 #include "agent/managed/probes.h"
 #include "agent/managed/scope.h"
 #include "agent/managed/selection.h"
@@ -18,6 +19,10 @@ enum {
 	METHOD_TOKEN = 0x06000000,
 	METHODS_MAX = 0xffffff,
 	LIST_MIN = 1024,
+	BLOCKING_MAX = 64,
+	/* Of modules in scope: whether all of it is. */
+	PART = 0,
+	WHOLE = 1,
 };
 
 /* void(int32), as ECMA-335 II.23.2.3 has it: what probes are called by. */
@@ -25,7 +30,7 @@ static const uint8_t signature[] = {0x00, 0x01, 0x01, 0x08};
 
 struct methods {
 	bool all;
-	struct dw_ids modules; /* in scope -> token of the signature */
+	struct dw_ids modules; /* in scope -> token of the signature, WHOLE or PART */
 };
 
 static struct methods methods;
@@ -139,23 +144,25 @@ static void list_methods(struct list *l, uint64_t module, void *metadata)
 	}
 }
 
-static bool is_wanted(uint64_t module)
+/* List the methods in which others wait, of the runtime's core. */
+static void list_blocking(struct list *l, uint64_t module, void *metadata)
 {
-	struct dw_name path;
-	uint32_t is_dynamic = 0;
+	uint32_t tokens[BLOCKING_MAX];
+	uint32_t n = dw_blocking_methods(module, metadata, tokens, BLOCKING_MAX);
 
-	dw_name_module(module, &path, &is_dynamic);
-	return !is_dynamic && dw_managed_scope_wants(path.text, path.bytes);
+	for (uint32_t i = 0; i < n; i++)
+		if (is_chosen(module, tokens[i]))
+			(void)add(l, module, tokens[i]);
 }
 
 /* Remember @module, whose probes are called by the signature @token. */
-static bool remember(uint64_t module, uint32_t token)
+static bool remember(uint64_t module, uint32_t token, uint32_t how)
 {
 	bool is_kept;
 
 	if (!dw_agent_enter())
 		return false;
-	is_kept = dw_ids_put(&methods.modules, module, token, 0);
+	is_kept = dw_ids_put(&methods.modules, module, token, how);
 	dw_agent_leave();
 	return is_kept;
 }
@@ -163,19 +170,27 @@ static bool remember(uint64_t module, uint32_t token)
 void dw_methods_loaded(uint64_t module)
 {
 	struct list l = {0};
-	uint32_t token = 0;
+	struct dw_name path;
+	uint32_t token = 0, is_dynamic = 0;
+	bool is_core;
 	void *metadata;
 
-	if (!is_wanted(module))
+	dw_name_module(module, &path, &is_dynamic);
+	is_core = dw_is_core_assembly(path.text, path.bytes);
+	if (is_dynamic || !(is_core || dw_managed_scope_wants(path.text, path.bytes)))
 		return;
 	metadata = dw_metadata_open(module);
 	if (!metadata)
 		return;
-	list_methods(&l, module, metadata);
+	if (is_core)
+		list_blocking(&l, module, metadata);
+	else
+		list_methods(&l, module, metadata);
 	dw_metadata_close(metadata);
 	/* Without any its precompiled code may stay. */
 	if (l.n && (dw_runtime_signature(module, signature, sizeof(signature), &token) < 0 ||
-		    !remember(module, token) || dw_runtime_recompile(l.n, l.modules, l.tokens) < 0))
+		    !remember(module, token, is_core ? PART : WHOLE) ||
+		    dw_runtime_recompile(l.n, l.modules, l.tokens) < 0))
 		dw_tables_count(DWELL_CLR_METHODS_LOST, l.n);
 	release(&l);
 }
@@ -191,7 +206,9 @@ void dw_methods_unloaded(uint64_t module)
 
 bool dw_methods_has(uint64_t module)
 {
-	return dw_ids_find(&methods.modules, module);
+	const struct dw_id *id = dw_ids_find(&methods.modules, module);
+
+	return id && id->extra == WHOLE;
 }
 
 bool dw_methods_has_function(uint64_t function)

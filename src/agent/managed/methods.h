@@ -21,7 +21,7 @@ void dw_methods_loaded(uint64_t module);
 /* Code of @module goes, and another one may have its number. */
 void dw_methods_unloaded(uint64_t module);
 
-/* Whether methods of @module have probes. */
+/* Whether the methods of @module have probes, and not a few of them alone. */
 bool dw_methods_has(uint64_t module);
 
 /* The same of the module of @function. */
