@@ -175,7 +175,8 @@ static const struct name c_library[] = {
 
 /* Functions of other standard libraries and runtimes, in whatever module. */
 static const struct name runtimes[] = {
-	{"SuspendEE", DWELL_WAIT_COLLECTION}, /* .NET */
+	{"[garbage collection]", DWELL_WAIT_COLLECTION}, /* .NET, as the agent calls it */
+	{"SuspendEE", DWELL_WAIT_COLLECTION},
 	{"WaitUntilGCComplete", DWELL_WAIT_COLLECTION},
 	{"RareDisablePreemptiveGC", DWELL_WAIT_COLLECTION},
 	{"SafepointSynchronize*", DWELL_WAIT_COLLECTION}, /* Java */

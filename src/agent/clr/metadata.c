@@ -23,6 +23,8 @@ enum {
 	SAVED_BYTES = 1 << 20,
 };
 #define IL_NONE UINT32_MAX
+/* The token of a method that no assembly has. */
+#define NO_METHOD 0x06ffffffu
 
 /* Where the machine code of one version of a method comes from; entries follow. */
 struct il_version {
@@ -167,16 +169,16 @@ uint32_t dw_intern_function(uint64_t function)
 	return at;
 }
 
-uint32_t dw_intern_probed(uint64_t module, uint32_t token, uint32_t key)
+/* Let @key be the function called @name. */
+static uint32_t add_probed(const struct dw_name *name, uint64_t module, uint32_t token,
+			   uint32_t key)
 {
 	uint32_t module_row = dw_intern_module(module), function, at = 0;
 	struct dw_clr_probed *row;
-	struct dw_name name;
 
-	dw_name_method(module, token, &name);
 	if (!module_row || !dw_agent_enter())
 		return 0;
-	function = add_function(&name, module_row, token);
+	function = add_function(name, module_row, token);
 	if (function)
 		at = dw_table_take_inside(DWELL_CLR_PROBED, 1);
 	if (at) {
@@ -186,6 +188,22 @@ uint32_t dw_intern_probed(uint64_t module, uint32_t token, uint32_t key)
 	}
 	dw_agent_leave();
 	return at;
+}
+
+uint32_t dw_intern_probed(uint64_t module, uint32_t token, uint32_t key)
+{
+	struct dw_name name;
+
+	dw_name_method(module, token, &name);
+	return add_probed(&name, module, token, key);
+}
+
+uint32_t dw_intern_probed_as(uint64_t module, const char *name, uint32_t key)
+{
+	struct dw_name text = {0};
+
+	dw_name_put_text(&text, name);
+	return add_probed(&text, module, NO_METHOD, key);
 }
 
 /* The last version of @function with code before @ip, NULL = none. */

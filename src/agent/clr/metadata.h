@@ -17,6 +17,10 @@ uint32_t dw_intern_module(uint64_t module);
 /* Let @key, not 0, of call trees be the method @token of @module. The row, 0 = no room. */
 uint32_t dw_intern_probed(uint64_t module, uint32_t token, uint32_t key);
 
+/* Let @key be what the runtime does that is called @name, as if that were a method of @module. The
+ * row, 0 = no room. */
+uint32_t dw_intern_probed_as(uint64_t module, const char *name, uint32_t key);
+
 /* The row of type @class, 0 = no room. */
 uint32_t dw_intern_type(uint64_t class);
 

@@ -155,6 +155,15 @@ static void list_blocking(struct list *l, uint64_t module, void *metadata)
 			(void)add(l, module, tokens[i]);
 }
 
+/* Let what threads do while they are stopped have a name, which it has for a part of @core. */
+static void name_collections(uint64_t core)
+{
+	uint32_t key = dw_calls_take_keys(1);
+
+	if (dw_intern_probed_as(core, "[garbage collection]", key))
+		dw_collections_start(key);
+}
+
 /* Remember @module, whose probes are called by the signature @token. */
 static bool remember(uint64_t module, uint32_t token, uint32_t how)
 {
@@ -182,10 +191,12 @@ void dw_methods_loaded(uint64_t module)
 	metadata = dw_metadata_open(module);
 	if (!metadata)
 		return;
-	if (is_core)
+	if (is_core) {
+		name_collections(module);
 		list_blocking(&l, module, metadata);
-	else
+	} else {
 		list_methods(&l, module, metadata);
+	}
 	dw_metadata_close(metadata);
 	/* Without any its precompiled code may stay. */
 	if (l.n && (dw_runtime_signature(module, signature, sizeof(signature), &token) < 0 ||

@@ -32,6 +32,7 @@ enum kind { ENTER, LEAVE, LANDING };
 /* Not 0 where the region is this process's own: in a fork's child it has to be made. */
 static const uint64_t *own_region;
 static bool slowest_are_chosen;	 /* else one of each method is kept */
+static uint32_t collection_key;	 /* atomic, 0 = they are not told */
 static struct dw_ids slowest_of; /* keys of those that are */
 
 /* An event of a method. It lies on the program's stack, so it is small. */
@@ -267,6 +268,34 @@ void dw_method_unwound(uint64_t rbp)
 	/* It stands where it is: below the method's frame, as what is dropped. */
 	if (dw_thread_known())
 		probe(LANDING, 0, frame);
+}
+
+void dw_collections_start(uint32_t key)
+{
+	__atomic_store_n(&collection_key, key, __ATOMIC_RELEASE);
+}
+
+void dw_collection_begins(void)
+{
+	const uint64_t frame[2] = {(uint64_t)__builtin_frame_address(0), 0};
+	uint32_t key = __atomic_load_n(&collection_key, __ATOMIC_ACQUIRE);
+
+	if (key && dw_thread_known())
+		probe(ENTER, key, frame);
+}
+
+void dw_collection_ends(void)
+{
+	uint32_t key = __atomic_load_n(&collection_key, __ATOMIC_ACQUIRE);
+	const struct dw_thread *t = key ? dw_thread_known() : NULL;
+	const struct dw_shadow *top = t ? t->line->top : NULL;
+
+	/* In whatever frame the runtime says so: it is the one that has begun. */
+	if (top && !dw_shadow_is_mark(top) && top->function->key == key) {
+		const uint64_t frame[2] = {top->record, 0};
+
+		probe(LEAVE, key, frame);
+	}
 }
 
 static DWELL_PROBE void method_enter(int32_t key)

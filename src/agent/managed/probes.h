@@ -28,6 +28,15 @@ void dw_method_probes_keep_slowest(uint32_t key);
 /* What an exception has ended lies below the frame @rbp, of a method that handles it. */
 void dw_method_unwound(uint64_t rbp);
 
+/* Collections of garbage are activations with this @key from now on. */
+void dw_collections_start(uint32_t key);
+
+/* The calling thread stops for a collection, or begins one, if it has called a method. */
+void dw_collection_begins(void);
+
+/* It goes on. Nothing if it has not stopped. */
+void dw_collection_ends(void);
+
 /* The probes' addresses, without key and signature. */
 struct dw_il_probes dw_method_probes(void);
 

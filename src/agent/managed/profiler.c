@@ -15,6 +15,10 @@
 #include "agent/managed/scope.h"
 #include "agent/managed/selection.h"
 
+enum { SUSPEND_FOR_GC = 1, SUSPEND_FOR_GC_PREP = 6 };
+
+static bool is_collecting; /* threads are stopped for that, if they are; atomic */
+
 static int32_t module_loaded(void *self, uint64_t module, int32_t result)
 {
 	(void)self;
@@ -57,6 +61,34 @@ static int32_t handler_begins(void *self)
 	(void)self;
 	if (dw_runtime_handler_frame(&frame) >= 0)
 		dw_method_unwound(frame);
+	return DWELL_HR_OK;
+}
+
+/* Threads are stopped for other purposes, too. */
+static int32_t suspend_started(void *self, uint32_t reason)
+{
+	bool collects = reason == SUSPEND_FOR_GC || reason == SUSPEND_FOR_GC_PREP;
+
+	(void)self;
+	__atomic_store_n(&is_collecting, collects, __ATOMIC_RELAXED);
+	if (collects)
+		dw_collection_begins();
+	return DWELL_HR_OK;
+}
+
+static int32_t resume_finished(void *self)
+{
+	(void)self;
+	dw_collection_ends();
+	return DWELL_HR_OK;
+}
+
+/* On the thread itself, which is about to wait. */
+static int32_t thread_suspended(void *self)
+{
+	(void)self;
+	if (__atomic_load_n(&is_collecting, __ATOMIC_RELAXED))
+		dw_collection_begins();
 	return DWELL_HR_OK;
 }
 
@@ -105,7 +137,8 @@ static int32_t initialize(void *self, void *unknown)
 	dw_variables_hide();
 	if (!start(dw_deferred_mode()) ||
 	    dw_runtime_events(DWELL_COM_MODULE_LOADS | DWELL_COM_CACHE_SEARCHES |
-				      DWELL_COM_ENABLE_REJIT | DWELL_COM_EXCEPTIONS,
+				      DWELL_COM_ENABLE_REJIT | DWELL_COM_EXCEPTIONS |
+				      DWELL_COM_SUSPENDS,
 			      0) < 0)
 		return DWELL_HR_CANCEL;
 	return DWELL_HR_OK;
@@ -116,6 +149,11 @@ void *dw_clr_callbacks[DWELL_CB_SLOTS] = {
 	[DWELL_CB_MODULE_LOADED] = module_loaded,
 	[DWELL_CB_MODULE_UNLOAD_STARTED] = module_unloads,
 	[DWELL_CB_SEARCH_STARTED] = search_started,
+	[DWELL_CB_SUSPEND_STARTED] = suspend_started,
+	[DWELL_CB_SUSPEND_ABORTED] = resume_finished,
+	[DWELL_CB_RESUME_FINISHED] = resume_finished,
+	[DWELL_CB_THREAD_SUSPENDED] = thread_suspended,
+	[DWELL_CB_THREAD_RESUMED] = resume_finished,
 	[DWELL_CB_FINALLY_ENTER] = handler_begins,
 	[DWELL_CB_CATCHER_ENTER] = handler_begins,
 	[DWELL_CB_REJIT_PARAMETERS] = rejit_parameters,

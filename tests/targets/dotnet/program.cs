@@ -24,6 +24,9 @@ static class Program
         case "pool":
             Waiting.Pool(Number(1));
             break;
+        case "collected":
+            Waiting.Collections(Number(1), Number(2));
+            break;
         case "kinds":
             Kinds.Run(Number(1));
             break;

@@ -46,4 +46,52 @@ static class Waiting
         Console.WriteLine($"done {done}");
         Console.WriteLine($"sum {sum}");
     }
+
+    static volatile bool ends;
+
+    // A loop that is stopped where it calls.
+    static long Computes()
+    {
+        long n = 0;
+
+        while (!ends)
+            n += Piece((int)n) & 1;
+        return n;
+    }
+
+    static object Collects(int rounds)
+    {
+        object[] kept = new object[100000];
+
+        for (int i = 0; i < rounds; i++)
+        {
+            for (int k = 0; k < kept.Length; k++)
+                kept[k] = new int[8];
+            GC.Collect();
+        }
+        return kept;
+    }
+
+    // Collections while others compute: how long all were stopped, by the runtime (microseconds).
+    public static void Collections(int rounds, int others)
+    {
+        Thread[] threads = new Thread[others];
+
+        for (int i = 0; i < others; i++)
+        {
+            threads[i] = new Thread(() => Computes());
+            threads[i].Start();
+        }
+        Thread.Sleep(200);
+
+        TimeSpan before = GC.GetTotalPauseDuration();
+        int collected = GC.CollectionCount(0);
+
+        GC.KeepAlive(Collects(rounds));
+        Console.WriteLine($"paused {(long)(GC.GetTotalPauseDuration() - before).TotalMicroseconds}");
+        Console.WriteLine($"collected {GC.CollectionCount(0) - collected}");
+        ends = true;
+        foreach (Thread thread in threads)
+            thread.Join();
+    }
 }
