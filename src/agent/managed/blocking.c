@@ -73,11 +73,15 @@ static uint32_t take(uint64_t module, void *metadata, uint32_t *ret, uint32_t n)
 uint32_t dw_blocking_methods(uint64_t module, void *metadata, uint32_t *ret, uint32_t room)
 {
 	uint16_t name[NAME_MAX];
-	uint32_t type, n, all = 0;
+	uint32_t type = 0, n, all = 0;
 
 	for (size_t i = 0; i < sizeof(waiting) / sizeof(*waiting); i++) {
 		widen(waiting[i].type, name);
-		if (dw_metadata_type_named(metadata, name, &type) < 0)
+		/* To find one the runtime looks at thousands. */
+		if ((!i || !dw_text_equal(waiting[i].type, waiting[i - 1].type)) &&
+		    dw_metadata_type_named(metadata, name, &type) < 0)
+			type = 0;
+		if (!type)
 			continue;
 		widen(waiting[i].name, name);
 		n = dw_metadata_methods_named(metadata, type, name, ret + all, room - all);
