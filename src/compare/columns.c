@@ -1,0 +1,119 @@
+/*
+ * Columns of comparisons; see columns.h.
+ *
+ * Rows are compared by the measure that the view leads with, as time where samples stand for time.
+ * Calls are compared by the time that the program itself took: what the system did to it meanwhile
+ * differs from run to run.
+ */
+#include "compare/columns.h"
+
+static bool is_total(const struct dw_column_info *info)
+{
+	return info->aspect == DWELL_ASPECT_TOTAL || info->aspect == DWELL_ASPECT_TIME;
+}
+
+/* The column of all of @measure, DWELL_COLUMN_END = there is none. Of samples that of time, if they
+ * are of time. */
+static enum dw_column total_of(const struct dw_view *v, enum dw_measure measure, bool exclusive)
+{
+	bool is_time = measure == DWELL_MEASURE_SAMPLES && v->sample_ns > 0;
+
+	for (int c = 1; c < DWELL_COLUMNS_N; c++) {
+		const struct dw_column_info *info = dw_column_info((enum dw_column)c);
+
+		if (info->measure == measure && info->exclusive == exclusive && is_total(info) &&
+		    (info->aspect == DWELL_ASPECT_TIME) == is_time)
+			return (enum dw_column)c;
+	}
+	return DWELL_COLUMN_END;
+}
+
+static void add(struct dw_comparison *c, enum dw_column column)
+{
+	const struct dw_column_info *info = dw_column_info(column);
+
+	for (size_t i = 0; i < c->columns_n; i++)
+		if (c->columns[i].column == column)
+			return;
+	if (column && c->columns_n < DWELL_COMPARED_MAX)
+		c->columns[c->columns_n++] = (struct dw_compared_column){
+			column,
+			info->kind == DWELL_CELL_COUNT && info->measure != DWELL_MEASURE_SAMPLES};
+}
+
+static enum dw_column main_column(const struct dw_comparison *c, const struct dw_view *v)
+{
+	enum dw_column column = c->sort ? c->sort : dw_view_sorted_by(v);
+	const struct dw_column_info *info = dw_column_info(column);
+	enum dw_measure measure = info->measure;
+
+	if (!measure || (c->sort && is_total(info)))
+		return column;
+	if (!c->sort && c->method == DWELL_METHOD_INSTRUMENTATION &&
+	    (measure == DWELL_MEASURE_ELAPSED || measure == DWELL_MEASURE_WORK))
+		measure = DWELL_MEASURE_APPLICATION;
+	return total_of(v, measure, info->exclusive);
+}
+
+int dw_compared_columns_choose(struct dw_comparison *c, const struct dw_view *v)
+{
+	enum dw_column wanted[DWELL_COMPARED_MAX], main = main_column(c, v);
+	const struct dw_column_info *info = dw_column_info(main);
+	size_t wanted_n = c->wanted_n;
+
+	for (size_t i = 0; i < wanted_n; i++)
+		wanted[i] = c->wanted[i];
+	add(c, main);
+	if (v->ops == &dw_view_file_io) {
+		add(c, DWELL_COLUMN_READS);
+		add(c, DWELL_COLUMN_WRITES);
+		add(c, DWELL_COLUMN_BYTES_READ);
+		add(c, DWELL_COLUMN_BYTES_WRITTEN);
+	} else if (info->measure && c->method == DWELL_METHOD_INSTRUMENTATION) {
+		add(c, DWELL_COLUMN_CALLS);
+	} else if (info->measure && c->method == DWELL_METHOD_MEMORY) {
+		add(c, v->ops == &dw_view_lifetime
+			       ? DWELL_COLUMN_INSTANCES
+			       : total_of(v, DWELL_MEASURE_OBJECTS, info->exclusive));
+	}
+	if (info->measure && v->ops != &dw_view_lifetime)
+		add(c, total_of(v, info->measure, !info->exclusive));
+	for (size_t i = 0; i < wanted_n; i++)
+		add(c, wanted[i]);
+	c->is_estimated =
+		dw_measures_has(dw_profile_measures(v->request.profile), DWELL_MEASURE_DRAWS);
+	for (size_t i = 0; i < c->columns_n; i++)
+		c->columns[i].is_count &= !c->is_estimated;
+	return 0;
+}
+
+void dw_comparison_want(struct dw_comparison *c, enum dw_column column)
+{
+	if (c->wanted_n < DWELL_COMPARED_MAX)
+		c->wanted[c->wanted_n++] = column;
+}
+
+uint64_t dw_compared_column_value(const struct dw_view *v, const struct dw_row *row,
+				  enum dw_column column, struct dw_buf *scratch)
+{
+	const struct dw_column_info *info = dw_column_info(column);
+	struct dw_cell cell;
+	uint64_t n = 0;
+
+	if (info->measure && info->measure != DWELL_MEASURE_SAMPLES &&
+	    info->aspect == DWELL_ASPECT_TOTAL) {
+		dw_measured_value(&row->measured, info->measure, info->exclusive, &n);
+		return n;
+	}
+	dw_view_cell(v, row, column, scratch, &cell);
+	return cell.kind == DWELL_CELL_TEXT || cell.kind == DWELL_CELL_PERCENT ? 0 : cell.number;
+}
+
+uint64_t dw_compared_column_all(const struct dw_view *v, enum dw_column column)
+{
+	const struct dw_column_info *info = dw_column_info(column);
+	uint64_t all = info->measure ? v->request.totals->all[info->measure] : 0;
+
+	return info->aspect == DWELL_ASPECT_TIME ? (uint64_t)((double)all * v->sample_ns + .5)
+						 : all;
+}

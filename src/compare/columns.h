@@ -1,0 +1,16 @@
+/*
+ * Which columns of a view are compared, and reading them. One thread.
+ */
+#pragma once
+
+#include "compare/comparison.h"
+
+/* Choose the columns of @c, whose first session is seen by @v. 0. */
+int dw_compared_columns_choose(struct dw_comparison *c, const struct dw_view *v);
+
+/* What @row has of @column. */
+uint64_t dw_compared_column_value(const struct dw_view *v, const struct dw_row *row,
+				  enum dw_column column, struct dw_buf *scratch);
+
+/* What there is of @column altogether, 0 = it has no such sum. */
+uint64_t dw_compared_column_all(const struct dw_view *v, enum dw_column column);

@@ -1,0 +1,228 @@
+/* Gates; see gate.h. */
+#include "compare/gate.h"
+
+#include "base/quantity.h"
+#include "compare/verdict.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int wrong(const char *text, const char *why, struct dw_error *err)
+{
+	return dw_error_set(err, DWELL_ERR_USAGE,
+			    "--fail-if '%s': %s; it takes [VIEW:[NAME:]]COLUMN > NUMBER[%%], as in "
+			    "'calls > 0 %%' or 'functions:parse*:application_inclusive > 5 %%'",
+			    text, why);
+}
+
+/* The words before '>', without blanks around them. */
+static char *words_before(const char *text, const char *end)
+{
+	while (isspace((unsigned char)*text))
+		text++;
+	while (end > text && isspace((unsigned char)end[-1]))
+		end--;
+	return strndup(text, (size_t)(end - text));
+}
+
+static int parse_allowed(struct dw_gate *g, const char *at, const char *text, struct dw_error *err)
+{
+	const char *end;
+	uint64_t ns;
+
+	at += strspn(at, " \t");
+	if (dw_quantity_number(at, &g->allowed, &end))
+		return wrong(text, "there is no number behind '>'", err);
+	end += strspn(end, " \t");
+	g->is_pct = *end == '%';
+	if (g->is_pct)
+		end += 1 + strspn(end + 1, " \t");
+	if (!*end)
+		return 0;
+	if (g->is_pct || dw_quantity_time_ns(at, &ns))
+		return wrong(text, "what stands behind the number is no unit", err);
+	g->allowed = (double)ns;
+	return 0;
+}
+
+int dw_gate_parse(struct dw_gate *g, const char *text, struct dw_error *err)
+{
+	const char *sign = strrchr(text, '>');
+	char *words, *first, *last;
+	int rc;
+
+	*g = (struct dw_gate){0};
+	if (!sign || sign == text)
+		return wrong(text, "there is no '>'", err);
+	rc = parse_allowed(g, sign + 1, text, err);
+	if (rc)
+		return rc;
+	words = words_before(text, sign);
+	first = words ? strchr(words, ':') : NULL;
+	last = words ? strrchr(words, ':') : NULL;
+	g->column = words ? strdup(last ? last + 1 : words) : NULL;
+	if (first && last > first + 1)
+		g->glob = strndup(first + 1, (size_t)(last - first) - 1);
+	if (first)
+		*first = 0;
+	g->view = first ? dw_view_find(words) : NULL;
+	if (!words || !g->column || (first && last > first + 1 && !g->glob))
+		rc = -ENOMEM;
+	else if (first && !g->view)
+		rc = wrong(text, "there is no such view", err);
+	else if (!*g->column)
+		rc = wrong(text, "it names no column", err);
+	free(words);
+	return rc;
+}
+
+enum dw_column dw_gate_column(const struct dw_gate *g, const struct dw_view_ops *view,
+			      const struct dw_profile *p)
+{
+	enum dw_column all[DWELL_COLUMNS_N], found;
+	struct dw_buf name = DW_BUF_INIT;
+
+	dw_view_columns(view, p, DWELL_BY_NONE, false, all);
+	found = dw_column_find(all, g->column, strlen(g->column));
+	dw_buf_printf(&name, "%s_time", g->column);
+	if (!found)
+		found = dw_column_find(all, dw_buf_str(&name), name.len);
+	dw_buf_release(&name);
+	if (found && (dw_column_info(found)->kind == DWELL_CELL_TEXT ||
+		      dw_column_info(found)->kind == DWELL_CELL_PERCENT))
+		return DWELL_COLUMN_END;
+	return found;
+}
+
+static bool fits(const struct dw_gate *g, const struct dw_comparison *c, size_t row)
+{
+	const struct dw_compared_name *other = dw_comparison_other(c, row);
+
+	if (!g->glob || !fnmatch(g->glob, dw_comparison_text(c, row), 0))
+		return true;
+	return other && !fnmatch(g->glob, dw_strings_get(&c->names.strings, other->text), 0);
+}
+
+/* By how much more than is allowed. */
+static double excess(const struct dw_gate *g, const struct dw_change *change, double more)
+{
+	if (!g->is_pct)
+		return more - g->allowed;
+	if (change->base <= 0)
+		return more > 0 ? INFINITY : 0;
+	return 100 * more / change->base - g->allowed;
+}
+
+/* Whether @row has enough of @column to be tested: 1 % of all runs' together. */
+static bool is_large(const struct dw_comparison *c, size_t row, size_t column)
+{
+	double all = 0, own = 0;
+
+	dw_vec_each(run, &c->runs) {
+		all += (double)run->all[column];
+		own += (double)dw_comparison_value(c, run, row, column);
+	}
+	return own > 0 && own * 100 >= DWELL_TESTED_PCT * all;
+}
+
+struct checking {
+	const struct dw_gate *gate;
+	const struct dw_comparison *c;
+	size_t column;	       /* index */
+	DW_VEC(uint32_t) rows; /* that are tested */
+	DW_VEC(double) p;
+	struct dw_gate_finding *ret;
+	double worst;
+};
+
+/* @row is at fault by so much. */
+static void find(struct checking *k, enum dw_gate_result result, size_t row,
+		 const struct dw_change *change)
+{
+	double off = excess(k->gate, change, change->now - change->base);
+
+	k->ret->failing += result == DWELL_GATE_FAILS;
+	if (result < k->ret->result || (result == k->ret->result && off <= k->worst))
+		return;
+	k->ret->result = result;
+	k->ret->row = row;
+	k->ret->base = change->base;
+	k->ret->now = change->now;
+	k->worst = off;
+}
+
+static int check_row(struct checking *k, uint32_t row, bool *fitting)
+{
+	struct dw_change change;
+
+	if (!fits(k->gate, k->c, row))
+		return 0;
+	*fitting = true;
+	if (!dw_change_get(k->c, row, k->column, &change))
+		return -ENOMEM;
+	if (change.is_exact) {
+		if (excess(k->gate, &change, change.now - change.base) > 0)
+			find(k, DWELL_GATE_FAILS, row, &change);
+		return 0;
+	}
+	/* A row that is asked for by name is tested however small it is. */
+	if (!k->gate->glob && !is_large(k->c, row, k->column))
+		return 0;
+	return dw_vec_push(&k->rows, row) || dw_vec_push(&k->p, change.p) ? -ENOMEM : 0;
+}
+
+static int check_tests(struct checking *k)
+{
+	bool enough = dw_comparison_has_runs(k->c, k->rows.n);
+
+	if (!dw_adjust_p(k->p.v, k->p.n))
+		return -ENOMEM;
+	for (size_t i = 0; i < k->rows.n; i++) {
+		struct dw_change change;
+
+		if (!dw_change_get(k->c, k->rows.v[i], k->column, &change))
+			return -ENOMEM;
+		if (!enough)
+			find(k, DWELL_GATE_UNDECIDED, k->rows.v[i], &change);
+		else if (k->p.v[i] <= DWELL_SIGNIFICANCE &&
+			 excess(k->gate, &change, change.shift.median) > 0)
+			find(k, DWELL_GATE_FAILS, k->rows.v[i], &change);
+	}
+	if (k->ret->result == DWELL_GATE_UNDECIDED)
+		k->ret->runs_wanted = dw_runs_wanted(k->rows.n);
+	return 0;
+}
+
+int dw_gate_check(const struct dw_gate *g, const struct dw_comparison *c, enum dw_column column,
+		  struct dw_gate_finding *ret, struct dw_error *err)
+{
+	struct checking k = {.gate = g, .c = c, .ret = ret, .worst = -INFINITY};
+	bool fitting = false;
+	int rc = 0;
+
+	*ret = (struct dw_gate_finding){.column = column};
+	while (k.column < c->columns_n && c->columns[k.column].column != column)
+		k.column++;
+	if (k.column == c->columns_n)
+		return dw_error_set(err, DWELL_ERR_NOT_FOUND, "'%s' was not compared", g->column);
+	for (uint32_t row = 0; row < c->rows.n && !rc; row++)
+		rc = check_row(&k, row, &fitting);
+	if (!rc && !fitting && g->glob)
+		rc = dw_error_set(err, DWELL_ERR_NOT_FOUND, "--fail-if: nothing fits '%s'",
+				  g->glob);
+	if (!rc)
+		rc = check_tests(&k);
+	dw_vec_release(&k.rows);
+	dw_vec_release(&k.p);
+	return rc;
+}
+
+void dw_gate_release(struct dw_gate *g)
+{
+	free(g->glob);
+	free(g->column);
+}
