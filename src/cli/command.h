@@ -14,9 +14,11 @@
 /* Exit codes of dwell itself. */
 enum dw_exit {
 	DWELL_EXIT_OK = 0,
-	DWELL_EXIT_BAD = 1,	 /* commands that read: the input is bad or absent */
-	DWELL_EXIT_USAGE = 2,	 /* commands that read: wrong usage */
-	DWELL_EXIT_FAILED = 125, /* commands that run a target: dwell failed, or wrong usage */
+	DWELL_EXIT_BAD = 1,	   /* commands that read: the input is bad or absent */
+	DWELL_EXIT_USAGE = 2,	   /* commands that read: wrong usage */
+	DWELL_EXIT_REGRESSION = 3, /* dwell diff: a gate fails */
+	DWELL_EXIT_UNDECIDED = 4,  /* likewise: cannot be decided */
+	DWELL_EXIT_FAILED = 125,   /* commands that run a target: dwell failed, or wrong usage */
 };
 
 struct dw_command {
@@ -40,6 +42,7 @@ extern const struct dw_command dw_cmd_view;
 extern const struct dw_command dw_cmd_export;
 extern const struct dw_command dw_cmd_import;
 extern const struct dw_command dw_cmd_recover;
+extern const struct dw_command dw_cmd_diff;
 extern const struct dw_command dw_cmd_doctor;
 extern const struct dw_command dw_cmd_live;
 

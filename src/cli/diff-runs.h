@@ -1,0 +1,41 @@
+/*
+ * Recording two commands in turns, for a comparison: what drifts on a machine meanwhile then is the
+ * same for both. One thread.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "compare/names.h"
+
+#include <stddef.h>
+
+/* A recorded run. */
+struct dw_diff_run {
+	enum dw_side side;
+	char *path; /* owned */
+};
+
+struct dw_diff_runs {
+	char *folder; /* owned */
+	bool is_temporary;
+	DW_VEC(struct dw_diff_run) v; /* in the order of recording */
+};
+
+struct dw_diff_recording {
+	const char *commands[DWELL_SIDES]; /* words as a shell splits them */
+	const char *method;		   /* "sample", "instrument", "memory" */
+	const char *keep;		   /* folder to leave sessions in; NULL = a temporary one */
+	size_t runs;			   /* a side */
+};
+
+/*
+ * Record: base, new, new, base, base, ... Standard output of the commands is dropped.
+ * Returns 0; DWELL_ERR_USAGE (a command that no words come of); DWELL_ERR_INTERRUPTED (a signal:
+ * nothing is left); else a negative code with one line. Release @ret in any case.
+ */
+int dw_diff_runs_record(struct dw_diff_runs *ret, const struct dw_diff_recording *r,
+			struct dw_error *err);
+
+/* Remove a temporary folder, and free everything. */
+void dw_diff_runs_release(struct dw_diff_runs *r);
