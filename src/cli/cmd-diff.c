@@ -280,7 +280,9 @@ static int add_profile(struct diff *d, const char *path, enum dw_side side, stru
 	rc = dw_filter_options_resolve(&o->filter, p, &filter, err);
 	if (!rc)
 		rc = dw_my_code_apply(&o->my_code, false, 0, p, &folded, err);
-	filter.filter.focus.work = true;
+	/* What was waited for is found out only if somebody asks. */
+	filter.filter.focus.work =
+		dw_column_info(d->comparisons[0].sort)->measure == DWELL_MEASURE_WORK;
 	for (size_t i = 0; i < d->comparisons_n && !rc; i++)
 		rc = add_to(d, i, &session, &filter.filter, err);
 	dw_filter_release(&filter);

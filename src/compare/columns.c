@@ -76,7 +76,8 @@ int dw_compared_columns_choose(struct dw_comparison *c, const struct dw_view *v)
 			       ? DWELL_COLUMN_INSTANCES
 			       : total_of(v, DWELL_MEASURE_OBJECTS, info->exclusive));
 	}
-	if (info->measure && v->ops != &dw_view_lifetime)
+	/* Trees have very many rows. */
+	if (info->measure && v->ops != &dw_view_lifetime && !v->ops->tree)
 		add(c, total_of(v, info->measure, !info->exclusive));
 	for (size_t i = 0; i < wanted_n; i++)
 		add(c, wanted[i]);

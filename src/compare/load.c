@@ -251,7 +251,9 @@ static int add_rows(struct adding *a)
 
 	a->name_of = calloc(p->functions.rows.n + 1, sizeof *a->name_of);
 	a->row_of = malloc((a->view.n + 1) * sizeof *a->row_of);
-	if (!a->name_of || !a->row_of)
+	if (!a->name_of || !a->row_of ||
+	    (!a->c->rows.n && (dw_vec_reserve(&a->c->rows, a->view.n) ||
+			       dw_vec_reserve(&a->c->row_of.v, a->view.n))))
 		return -ENOMEM;
 	a->program = find_program(p);
 	for (size_t i = 0; i < a->view.n && !rc; i++)

@@ -1,0 +1,322 @@
+/* Comparisons: names across builds, which differences are real, what they are made of, gates. */
+#include "check.h"
+#include "compare/comparison.h"
+#include "compare/gate.h"
+#include "compare/name.h"
+#include "compare/verdict.h"
+
+#include <math.h>
+
+/* Whether @put makes @want of @name. */
+static bool becomes(int (*put)(struct dw_buf *, const char *), const char *name, const char *want)
+{
+	struct dw_buf b = DW_BUF_INIT;
+	bool same = !put(&b, name) && !strcmp(dw_buf_str(&b), want);
+
+	if (!same)
+		printf("# %s became %s, not %s\n", name, dw_buf_str(&b), want);
+	dw_buf_release(&b);
+	return same;
+}
+
+TEST(modules_without_their_version)
+{
+	CHECK(becomes(dw_name_put_module, "libz.so.1.2.13", "libz.so"));
+	CHECK(becomes(dw_name_put_module, "libz.so", "libz.so"));
+	CHECK(becomes(dw_name_put_module, "libc-2.31.so", "libc.so"));
+	CHECK(becomes(dw_name_put_module, "libstdc++.so.6.0.30", "libstdc++.so"));
+	CHECK(becomes(dw_name_put_module, "program-2", "program-2"));
+	CHECK(becomes(dw_name_put_module, "a.sound", "a.sound"));
+	CHECK(becomes(dw_name_put_module, "", ""));
+}
+
+TEST(names_without_what_builds_number)
+{
+	static const char *const cases[][2] = {
+		{"parse_line", "parse_line"},
+		{"parse.constprop.0", "parse"},
+		{"parse.constprop.0.isra.1", "parse"},
+		{"parse.part.3.cold", "parse"},
+		{"parse.llvm.1234567", "parse"},
+		{"Box::get(int) [clone .constprop.0]", "Box::get(int)"},
+		{"main::{lambda(int)#12}::operator()(int) const",
+		 "main::{lambda(int)#}::operator()(int) const"},
+		{"run()::$_3::operator()() const", "run()::$_::operator()() const"},
+		{"App.Program+<>c__DisplayClass12_0.<Main>b__1",
+		 "App.Program+<>c__DisplayClass.<Main>b__"},
+		{"App.Program.<Main>g__Add|0_1", "App.Program.<Main>g__Add|"},
+		{"App.Program+<Load>d__5.MoveNext", "App.Program+<Load>d__.MoveNext"},
+		{"core::fmt::write::h0123456789abcdef", "core::fmt::write"},
+		{"app::main::{closure#0}", "app::main::{closure#}"},
+		/* None of these. */
+		{"version.1", "version.1"},
+		{"a.party", "a.party"},
+		{"table::h0123", "table::h0123"},
+		{"part2", "part2"},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		CHECK(becomes(dw_name_put_loose, cases[i][0], cases[i][1]));
+}
+
+static uint32_t add_name(struct dw_names *n, const char *module, const char *text,
+			 enum dw_side side)
+{
+	struct dw_name_facts facts = {.module = module, .text = text, .file = ""};
+	uint32_t id = dw_names_add(n, &facts, side);
+
+	if (id)
+		dw_names_get(n, id)->has[side] = true;
+	return id;
+}
+
+TEST(names_are_paired_where_there_is_one_way)
+{
+	struct dw_names n = {0};
+	uint32_t base[8], now[8];
+	bool any = false;
+
+	base[0] = add_name(&n, "liba.so.1", "same", DWELL_SIDE_BASE);
+	now[0] = add_name(&n, "liba.so.2", "same", DWELL_SIDE_NEW);
+	CHECK_INT(base[0], now[0]);
+	base[1] = add_name(&n, "liba.so.1", "copy.constprop.0", DWELL_SIDE_BASE);
+	now[1] = add_name(&n, "liba.so.2", "copy", DWELL_SIDE_NEW);
+	base[2] = add_name(&n, "liba.so.1", "moves", DWELL_SIDE_BASE);
+	now[2] = add_name(&n, "libb.so", "moves", DWELL_SIDE_NEW);
+	/* Two ways: neither is taken. */
+	base[3] = add_name(&n, "liba.so.1", "part.part.0", DWELL_SIDE_BASE);
+	base[4] = add_name(&n, "liba.so.1", "part.part.1", DWELL_SIDE_BASE);
+	now[3] = add_name(&n, "liba.so.2", "part.part.2", DWELL_SIDE_NEW);
+	/* The same code under another name. */
+	base[5] = add_name(&n, "liba.so.1", "old_name", DWELL_SIDE_BASE);
+	now[5] = add_name(&n, "liba.so.2", "fresh_name", DWELL_SIDE_NEW);
+	dw_names_get(&n, base[5])->bytes = dw_names_get(&n, now[5])->bytes = 77;
+	dw_names_get(&n, base[5])->calls[DWELL_SIDE_BASE] = 5;
+	dw_names_get(&n, now[5])->calls[DWELL_SIDE_NEW] = 5;
+	CHECK_INT(dw_names_match(&n, &any), 0);
+	CHECK(any);
+	for (size_t i = 1; i < 6; i++) {
+		bool is_pair = i != 3 && i != 4;
+
+		CHECK_INT(dw_names_get(&n, base[i])->same, is_pair ? now[i] : base[i]);
+		if (is_pair)
+			CHECK_INT(dw_names_get(&n, now[i])->other, base[i]);
+	}
+	CHECK_INT(dw_names_get(&n, now[3])->other, 0);
+	CHECK_INT(dw_names_get(&n, now[1])->likeness, DWELL_LIKE_LOOSE);
+	CHECK_INT(dw_names_get(&n, now[2])->likeness, DWELL_LIKE_MOVED);
+	CHECK_INT(dw_names_get(&n, now[5])->likeness, DWELL_LIKE_RENAMED);
+	dw_names_release(&n);
+}
+
+enum { ROWS = 3, COLUMNS = 2 };
+
+/* A comparison of @n runs a side; @values by side, run, row: time and calls. */
+static bool make(struct dw_comparison *c, size_t n, uint64_t (*values)[ROWS][COLUMNS])
+{
+	static const char *const names[ROWS] = {"first", "second", "third"};
+
+	*c = (struct dw_comparison){
+		.view = &dw_view_functions,
+		.method = DWELL_METHOD_INSTRUMENTATION,
+		.relevant_pct = 1,
+		.columns = {{DWELL_COLUMN_AE, false}, {DWELL_COLUMN_CALLS, true}},
+		.columns_n = COLUMNS,
+	};
+	for (size_t run = 0; run < 2 * n; run++) {
+		struct dw_compared_run made = {.side = run < n ? DWELL_SIDE_BASE : DWELL_SIDE_NEW,
+					       .rows = ROWS,
+					       .path = strdup("run"),
+					       .values = malloc(sizeof *values)};
+
+		memcpy(made.values, values[run], sizeof *values);
+		for (size_t row = 0; row < ROWS; row++) {
+			uint32_t name = add_name(&c->names, "program", names[row], made.side);
+			struct dw_compared_row key = {.parent = UINT32_MAX, .name = name, .p = 1};
+			bool has = made.values[row * COLUMNS + 1] > 0;
+
+			made.all[DWELL_MAIN] += made.values[row * COLUMNS];
+			if (dw_comparison_add_row(c, &key) != row)
+				return false;
+			c->rows.v[row].has[made.side] |= has;
+		}
+		c->runs_n[made.side]++;
+		if (dw_vec_push(&c->runs, made))
+			return false;
+	}
+	return true;
+}
+
+TEST(a_difference_is_calls_and_what_each_costs)
+{
+	uint64_t values[2][ROWS][COLUMNS] = {{{1000, 10}, {500, 5}, {0, 0}},
+					     {{3000, 30}, {2000, 10}, {70, 7}}};
+	struct dw_change time, calls;
+	struct dw_story story;
+	struct dw_comparison c;
+
+	CHECK(make(&c, 1, values));
+	CHECK_INT(dw_comparison_finish(&c, NULL), 0);
+	for (uint32_t row = 0; row < ROWS; row++) {
+		static const struct dw_story want[ROWS] = {{2000, 0}, {500, 1000}, {70, 0}};
+
+		CHECK(dw_change_get(&c, row, DWELL_MAIN, &time));
+		CHECK(dw_change_get(&c, row, DWELL_CALLS, &calls));
+		CHECK(calls.is_exact && !time.is_exact);
+		story = dw_story_of(&time, &calls);
+		CHECK(story.by_calls == want[row].by_calls);
+		CHECK(story.by_cost == want[row].by_cost);
+	}
+	CHECK_INT(c.rows.v[0].happened, DWELL_MORE_CALLS);
+	CHECK_INT(c.rows.v[1].happened, DWELL_MORE_CALLS | DWELL_SLOWER);
+	CHECK_INT(c.rows.v[2].happened, DWELL_HAS_APPEARED);
+	CHECK_INT(c.order.n, ROWS);
+	CHECK_INT(c.order.v[0], 0);
+	dw_comparison_release(&c);
+}
+
+/* Six runs a side: the first row is slower, the second one's calls vary, the third is as it was. */
+static void fill(uint64_t (*values)[ROWS][COLUMNS])
+{
+	for (size_t run = 0; run < 12; run++) {
+		bool is_new = run >= 6;
+		uint64_t made[ROWS][COLUMNS] = {{(is_new ? 1500 : 1000) + run % 6 * 10, 10},
+						{800 + run * 7 % 6, 100 + run % 3},
+						{900 + run * 5 % 11, 3}};
+
+		memcpy(values[run], made, sizeof made);
+	}
+}
+
+TEST(times_are_tested_over_runs)
+{
+	uint64_t values[12][ROWS][COLUMNS];
+	struct dw_comparison c;
+
+	fill(values);
+	CHECK(make(&c, 6, values));
+	CHECK_INT(dw_comparison_finish(&c, NULL), 0);
+	CHECK_INT(c.tests, ROWS);
+	CHECK_INT(c.runs_wanted, 5);
+	CHECK_INT(c.rows.v[0].happened, DWELL_SLOWER);
+	CHECK_INT(c.rows.v[0].trust, DWELL_TESTED);
+	CHECK(fabs(c.rows.v[0].p - 3 * 2 / 924.) < 1e-6);
+	CHECK_INT(c.rows.v[1].happened, DWELL_CALLS_VARY);
+	CHECK_INT(c.rows.v[2].happened, 0);
+	CHECK_INT(c.order.n, 1);
+	dw_comparison_release(&c);
+}
+
+TEST(three_runs_a_side_tell_nothing_of_times)
+{
+	uint64_t values[12][ROWS][COLUMNS];
+	struct dw_comparison c;
+
+	fill(values);
+	memcpy(values[3], values[6], 3 * sizeof *values);
+	CHECK(make(&c, 3, values));
+	CHECK_INT(dw_comparison_finish(&c, NULL), 0);
+	CHECK_INT(c.rows.v[0].happened, 0);
+	CHECK_INT(c.order.n, 0);
+	CHECK(!dw_comparison_has_runs(&c, c.tests));
+	dw_comparison_release(&c);
+}
+
+TEST(conditions_are_parsed)
+{
+	static const struct {
+		const char *text, *view, *glob, *column;
+		double allowed;
+		bool is_pct;
+	} cases[] = {
+		{"calls > 0 %", NULL, NULL, "calls", 0, true},
+		{"calls>0%", NULL, NULL, "calls", 0, true},
+		{"functions:parse*:application_inclusive > 5 %", "functions", "parse*",
+		 "application_inclusive", 5, true},
+		{"functions:ns::Box::get*:calls > 2.5%", "functions", "ns::Box::get*", "calls", 2.5,
+		 true},
+		{"modules:elapsed_exclusive > 10ms", "modules", NULL, "elapsed_exclusive", 1e7,
+		 false},
+		{" calls > 100", NULL, NULL, "calls", 100, false},
+		{"functions:operator>:calls > 1 %", "functions", "operator>", "calls", 1, true},
+	};
+	static const char *const bad[] = {"",
+					  "calls",
+					  "calls > x",
+					  "> 5 %",
+					  "calls > 5 %%",
+					  "nowhere:calls > 1",
+					  "calls > -1",
+					  "calls > 5 apples",
+					  "functions:f: > 1"};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct dw_gate g;
+
+		CHECK_INT(dw_gate_parse(&g, cases[i].text, NULL), 0);
+		CHECK_STR(g.view ? g.view->name : "-", cases[i].view ? cases[i].view : "-");
+		CHECK_STR(g.glob ? g.glob : "-", cases[i].glob ? cases[i].glob : "-");
+		CHECK_STR(g.column, cases[i].column);
+		CHECK(g.allowed == cases[i].allowed && g.is_pct == cases[i].is_pct);
+		dw_gate_release(&g);
+	}
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		struct dw_error err = DW_ERROR_INIT;
+		struct dw_gate g;
+
+		CHECK_INT(dw_gate_parse(&g, bad[i], &err), DWELL_ERR_USAGE);
+		CHECK_CONTAINS(dw_error_message(&err), "--fail-if");
+		dw_error_clear(&err);
+		dw_gate_release(&g);
+	}
+}
+
+/* What the gate @text says of @c. */
+static int check(const struct dw_comparison *c, const char *text, enum dw_column column,
+		 struct dw_gate_finding *ret)
+{
+	struct dw_gate g;
+	int rc = dw_gate_parse(&g, text, NULL);
+
+	rc = rc ? rc : dw_gate_check(&g, c, column, ret, NULL);
+	dw_gate_release(&g);
+	return rc;
+}
+
+TEST(gates_hold_comparisons_against_conditions)
+{
+	uint64_t values[12][ROWS][COLUMNS];
+	struct dw_gate_finding f;
+	struct dw_comparison c;
+
+	fill(values);
+	values[6][2][1] = values[7][2][1] = values[8][2][1] = 4;
+	values[9][2][1] = values[10][2][1] = values[11][2][1] = 4;
+	CHECK(make(&c, 6, values));
+	CHECK_INT(dw_comparison_finish(&c, NULL), 0);
+	CHECK_INT(check(&c, "calls > 0 %", DWELL_COLUMN_CALLS, &f), 0);
+	CHECK_INT(f.result, DWELL_GATE_FAILS);
+	CHECK_INT(f.row, 2);
+	CHECK(f.base == 3 && f.now == 4 && f.failing == 1);
+	CHECK_INT(check(&c, "calls > 40 %", DWELL_COLUMN_CALLS, &f), 0);
+	CHECK_INT(f.result, DWELL_GATE_PASSES);
+	CHECK_INT(check(&c, "calls > 1", DWELL_COLUMN_CALLS, &f), 0);
+	CHECK_INT(f.result, DWELL_GATE_PASSES);
+	CHECK_INT(check(&c, "functions:first:ae > 5 %", DWELL_COLUMN_AE, &f), 0);
+	CHECK_INT(f.result, DWELL_GATE_FAILS);
+	CHECK_INT(check(&c, "functions:first:ae > 60 %", DWELL_COLUMN_AE, &f), 0);
+	CHECK_INT(f.result, DWELL_GATE_PASSES);
+	CHECK_INT(check(&c, "functions:second:ae > 0 %", DWELL_COLUMN_AE, &f), 0);
+	CHECK_INT(f.result, DWELL_GATE_PASSES);
+	CHECK_INT(check(&c, "functions:none*:ae > 0 %", DWELL_COLUMN_AE, &f), DWELL_ERR_NOT_FOUND);
+	dw_comparison_release(&c);
+	memcpy(values[3], values[6], 3 * sizeof *values);
+	CHECK(make(&c, 3, values));
+	CHECK_INT(dw_comparison_finish(&c, NULL), 0);
+	CHECK_INT(check(&c, "functions:first:ae > 5 %", DWELL_COLUMN_AE, &f), 0);
+	CHECK_INT(f.result, DWELL_GATE_UNDECIDED);
+	CHECK_INT(f.runs_wanted, 4);
+	dw_comparison_release(&c);
+}
+
+TEST_MAIN()
