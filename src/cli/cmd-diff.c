@@ -39,6 +39,7 @@ struct gate {
 	struct dw_gate gate;
 	size_t comparison;     /* that it is about: index */
 	enum dw_column column; /* found in the first session */
+	struct dw_gate_finding finding;
 };
 
 struct diff {
@@ -401,26 +402,32 @@ static void tell_gate(const struct diff *d, size_t i, const struct dw_gate_findi
 	dw_out_close(&out);
 }
 
-/* Hold the comparisons against the gates; the exit code into @ret. */
-static int check_gates(const struct diff *d, int *ret, struct dw_error *err)
+/* Hold the comparisons against the gates. */
+static int check_gates(struct diff *d, struct dw_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < d->gates_n && !rc; i++)
+		rc = dw_gate_check(&d->gates[i].gate, &d->comparisons[d->gates[i].comparison],
+				   d->gates[i].column, &d->gates[i].finding, err);
+	return rc;
+}
+
+/* Say what the gates came to, and return the exit code for it. */
+static int tell_gates(const struct diff *d)
 {
 	enum dw_gate_result worst = DWELL_GATE_PASSES;
 
 	for (size_t i = 0; i < d->gates_n; i++) {
-		struct dw_gate_finding finding;
-		int rc = dw_gate_check(&d->gates[i].gate, &d->comparisons[d->gates[i].comparison],
-				       d->gates[i].column, &finding, err);
+		const struct dw_gate_finding *finding = &d->gates[i].finding;
 
-		if (rc)
-			return rc;
-		if (finding.result)
-			tell_gate(d, i, &finding);
-		worst = finding.result > worst ? finding.result : worst;
+		if (finding->result)
+			tell_gate(d, i, finding);
+		worst = finding->result > worst ? finding->result : worst;
 	}
-	*ret = worst == DWELL_GATE_FAILS       ? DWELL_EXIT_REGRESSION
-	       : worst == DWELL_GATE_UNDECIDED ? DWELL_EXIT_UNDECIDED
-					       : DWELL_EXIT_OK;
-	return 0;
+	if (worst == DWELL_GATE_FAILS)
+		return DWELL_EXIT_REGRESSION;
+	return worst == DWELL_GATE_UNDECIDED ? DWELL_EXIT_UNDECIDED : DWELL_EXIT_OK;
 }
 
 static int compare(struct diff *d, char **operands, int *exit_code, struct dw_error *err)
@@ -433,9 +440,11 @@ static int compare(struct diff *d, char **operands, int *exit_code, struct dw_er
 	for (size_t i = 0; i < d->comparisons_n && !rc; i++)
 		rc = dw_comparison_finish(&d->comparisons[i], err);
 	if (!rc)
+		rc = check_gates(d, err);
+	if (!rc)
 		rc = write_diff(d, err);
 	if (!rc)
-		rc = check_gates(d, exit_code, err);
+		*exit_code = tell_gates(d);
 	if (rc && !err->message)
 		dw_error_set(err, rc, "cannot compare: %s", dw_err_string(rc));
 	return rc;
@@ -453,6 +462,8 @@ static int diff(const struct dw_command *self, const struct diff_options *o, cha
 	rc = compare(d, operands, &exit_code, &err);
 	if (rc == DWELL_ERR_USAGE)
 		exit_code = dw_command_misuse(self, &err);
+	else if (rc == DWELL_ERR_INTERRUPTED)
+		exit_code = 128 + d->recorded.signal_number;
 	else if (rc)
 		exit_code = dw_command_fail(&err, DWELL_EXIT_BAD);
 	for (size_t i = 0; i < d->comparisons_n; i++)

@@ -185,6 +185,7 @@ int dw_diff_runs_record(struct dw_diff_runs *ret, const struct dw_diff_recording
 	if (!rc)
 		rc = record_all(ret, r, words, err);
 	forget_signals(&old);
+	ret->signal_number = caught;
 	wordfree(&words[DWELL_SIDE_BASE]);
 	wordfree(&words[DWELL_SIDE_NEW]);
 	return rc;

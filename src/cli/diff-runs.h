@@ -19,6 +19,7 @@ struct dw_diff_run {
 struct dw_diff_runs {
 	char *folder; /* owned */
 	bool is_temporary;
+	int signal_number;	      /* that interrupted it, 0 = none did */
 	DW_VEC(struct dw_diff_run) v; /* in the order of recording */
 };
 

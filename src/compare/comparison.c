@@ -258,15 +258,27 @@ static int list_tree(struct dw_comparison *c)
 	return rc;
 }
 
-/* Whether the sides share a function, or have none. */
+/* Whether what was run goes by the same name on both sides. */
+static bool is_one_program(const struct dw_comparison *c)
+{
+	dw_vec_each(run, &c->runs)
+		if (run->program != c->runs.v[0].program)
+			return false;
+	return true;
+}
+
+/* Whether the programs share a function of their own, or one of them has none. All have a main().
+ */
 static bool have_common(const struct dw_comparison *c)
 {
 	bool has[DWELL_SIDES] = {false};
 
 	for (size_t id = 1; id < c->names.v.n; id++) {
 		const struct dw_compared_name *name = &c->names.v.v[id];
+		const char *text = dw_strings_get(&c->names.strings, name->text);
 
-		if (!name->text || name->module_shown == 0)
+		if (!*text || name->module || !name->module_shown || !strcmp(text, "main") ||
+		    !strcmp(text, "_start"))
 			continue;
 		if ((name->has[0] && name->has[1]) || name->other)
 			return true;
@@ -287,7 +299,7 @@ static int check_sides(const struct dw_comparison *c, struct dw_error *err)
 		if (!any[side] && any[!side])
 			return dw_error_set(err, DWELL_ERR_REFUSED, "%s has nothing to compare",
 					    side ? "the new side" : "the base");
-	if (!have_common(c))
+	if (!is_one_program(c) && !have_common(c))
 		return dw_error_set(err, DWELL_ERR_REFUSED,
 				    "'%s' and '%s' have no function in common: these are sessions "
 				    "of different programs",

@@ -74,6 +74,7 @@ struct dw_compared_row {
 struct dw_compared_run {
 	enum dw_side side;
 	char *path;			  /* owned */
+	uint32_t program;		  /* what was run, a string of the names; 0 = not known */
 	uint64_t *values;		  /* by row, then column */
 	size_t rows;			  /* that it has values for */
 	uint64_t all[DWELL_COMPARED_MAX]; /* what shares are shares of, of columns that have it */

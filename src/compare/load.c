@@ -271,6 +271,8 @@ static int add_run(struct adding *a)
 	struct dw_comparison *c = a->c;
 	struct dw_compared_run *run = &a->run;
 
+	if (dw_strings_adds(&c->names.strings, module_name(p, a->program), &run->program))
+		return -ENOMEM;
 	run->side = a->session->side;
 	run->path = strdup(a->session->path);
 	run->duration_ns = (uint64_t)dw_facts_get(&p->facts, "duration_ns", 0);

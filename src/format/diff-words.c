@@ -260,6 +260,27 @@ static void tell_rows(struct words *w)
 	put_line(w);
 }
 
+/* Functions that are in another file now. */
+static void tell_files(struct words *w)
+{
+	const struct dw_names *names = &w->c->names;
+	size_t told = 0;
+
+	for (uint32_t id = 1; id < names->v.n && told < PAIRS_TOLD; id++) {
+		const struct dw_compared_name *name = &names->v.v[id];
+		const uint32_t *file = name->file_of;
+
+		if (!name->has[0] || !name->has[1] || !file[0] || !file[1] || file[0] == file[1])
+			continue;
+		told++;
+		dw_buf_printf(&w->line, "%s is in %s now, and was in %s.",
+			      dw_strings_get(&names->strings, name->text),
+			      dw_strings_get(&names->strings, file[1]),
+			      dw_strings_get(&names->strings, file[0]));
+		put_line(w);
+	}
+}
+
 /* Names that were taken for others, and functions that are in another file now. */
 static void tell_pairs(struct words *w)
 {
@@ -284,6 +305,7 @@ static void tell_pairs(struct words *w)
 				      dw_strings_get(&names->strings, other->text));
 		put_line(w);
 	}
+	tell_files(w);
 	if (pairs > PAIRS_TOLD) {
 		dw_buf_printf(&w->line, "So were %zu more.", pairs - PAIRS_TOLD);
 		put_line(w);

@@ -1,0 +1,314 @@
+"""dwell diff of builds with a known difference: each is found with its cause, and nothing else.
+
+The program is compiled by the test, as it was and with one change. What it calls is counted, so
+that every difference of calls is exact; times are compared over several runs, and only for
+differences far larger than what a busy machine does.
+"""
+import csv
+import glob
+import io
+import json
+import os
+import signal
+
+from harness import cases, expect, one_line, require
+
+SOURCE = """
+#include <pthread.h>
+#include <stddef.h>
+#define OWN __attribute__((noinline))
+#ifndef LINES
+#define LINES 100
+#endif
+#ifndef HASH
+#define HASH 8000
+#endif
+#ifndef THREADS
+#define THREADS 1
+#endif
+static volatile unsigned long sink;
+OWN void leaf(int n) { for (int i = 0; i < 90; i++) sink += n; }
+#ifdef INLINED
+static inline __attribute__((always_inline)) void mix(int n) { leaf(n); sink += n; leaf(n + 1); }
+#else
+static OWN void mix(int n) { leaf(n); sink += n; leaf(n + 1); }
+#endif
+#ifdef STORE_ELSEWHERE
+void store(int n);
+#else
+OWN void store(int n) { for (int i = 0; i < 2000; i++) sink += n; }
+#endif
+OWN void field(int n) { for (int i = 0; i < 500; i++) sink += n; }
+OWN void PARSE(int n) { for (int i = 0; i < 3000; i++) sink += n; field(n); field(n + 1); }
+OWN void hash_key(int n) { for (int i = 0; i < HASH; i++) sink += n; mix(n); }
+#ifdef SPLIT
+OWN void load_rest(void) { for (int i = 50; i < LINES; i++) PARSE(i); }
+OWN void load(void) { for (int i = 0; i < 50; i++) PARSE(i); load_rest(); }
+#else
+OWN void load(void) { for (int i = 0; i < LINES; i++) PARSE(i); }
+#endif
+OWN void *work(void *unused) { for (int i = 0; i < 100; i++) hash_key(i); return unused; }
+int main(void)
+{
+	pthread_t threads[THREADS];
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, work, NULL);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	load();
+	for (int i = 0; i < 100; i++)
+		store(i);
+	return 0;
+}
+"""
+STORE = """
+static volatile unsigned long kept;
+__attribute__((noinline)) void store(int n) { for (int i = 0; i < 2000; i++) kept += n; }
+"""
+COMPILE = "gcc", "-g", "-O1", "-fno-optimize-sibling-calls", "-pthread"
+COUNTS = {"new", "gone", "more_calls", "fewer_calls", "as_callers", "inlined", "no_longer_inlined"}
+
+
+def build(context, name, *flags):
+    """Compile the program with @flags to NAME/program, as builds of one program are."""
+    os.makedirs(context.path(name), exist_ok=True)
+    for file, text in (("main.c", SOURCE), ("store.c", STORE)):
+        with open(context.path(file), "w", encoding="ascii") as f:
+            f.write(text)
+    if not any(flag.startswith("-DPARSE") for flag in flags):
+        flags += ("-DPARSE=parse_line",)
+    context.make(*COMPILE, "-o", f"{name}/program", "main.c", *flags)
+    return f"{name}/program"
+
+
+def record(context, session, program, *options):
+    context.instrument(*options, "--", f"./{program}", session=session)
+    return session
+
+
+def diff(context, *words, status=0):
+    done = context.run(context.dwell, "diff", *words)
+    expect(done.returncode, status, f"status of dwell diff {' '.join(words)}\n{done.stderr}")
+    return done
+
+
+def compare(context, *words, status=0):
+    return json.loads(diff(context, *words, "--format", "json", status=status).stdout)
+
+
+def counted(report):
+    """What happened to counts, by name."""
+    found = {row["name"]: COUNTS & set(row["what"]) for row in report["rows"]}
+    return {name: what for name, what in found.items() if what}
+
+
+def row_of(report, name):
+    found = [row for row in report["rows"] if row["name"] == name]
+    expect(len(found), 1, f"rows of {name}")
+    return found[0]
+
+
+def pair(context, *flags, options=()):
+    """Sessions of the program as it was and with @flags."""
+    record(context, "base.dwell", build(context, "base"), *options)
+    record(context, "new.dwell", build(context, "changed", *flags), *options)
+    return "base.dwell", "new.dwell"
+
+
+def test_more_calls_and_what_follows_from_them(context):
+    sessions = pair(context, "-DLINES=300")
+    report = compare(context, *sessions)
+    expect(counted(report), {"parse_line": {"more_calls"}, "field": {"more_calls", "as_callers"}}, "counts")
+    row = row_of(report, "parse_line")
+    expect((row["number_of_calls"]["base"], row["number_of_calls"]["new"]), ([100], [300]), "calls")
+    expect((row["callers"], row["number_of_calls"]["exact"]), ("main > load", True), "cause")
+    base, new = (row["application_exclusive_time"][side][0] for side in ("base", "new"))
+    require(abs(row["by_calls"] + row["by_cost"] - (new - base)) < 1, f"parts of the difference: {row}")
+    require(abs(row["by_calls"] - 2 * base) < 1, f"200 calls more at the old cost: {row}")
+    words = diff(context, *sessions).stdout
+    require("parse_line is called 3 times as often (100 -> 300 calls)" in words, words)
+    require("from main > load" in words, words)
+    require("field is called" not in words, f"an effect is told as a cause: {words}")
+
+
+def test_a_split_function(context):
+    report = compare(context, *pair(context, "-DSPLIT"))
+    expect(counted(report), {"load_rest": {"new"}}, "counts")
+    expect(row_of(report, "load_rest")["callers"], "main > load", "callers")
+
+
+def test_an_inlined_function(context):
+    sessions = pair(context, "-DINLINED")
+    expect(counted(compare(context, *sessions)), {"mix": {"gone", "inlined"}}, "counts")
+    expect(counted(compare(context, *reversed(sessions))), {"mix": {"new", "no_longer_inlined"}}, "turned round")
+
+
+def test_a_renamed_function(context):
+    sessions = pair(context, "-DPARSE=read_line")
+    report = compare(context, *sessions, "--all")
+    row = row_of(report, "read_line")
+    expect((row["base_name"], row["matched"]), ("parse_line", "renamed"), "the pair")
+    expect(counted(report), {}, "counts")
+    require("read_line, which was parse_line" in diff(context, *sessions).stdout, "it is told")
+
+
+def test_a_function_in_another_file(context):
+    sessions = pair(context, "-DSTORE_ELSEWHERE", "store.c")
+    expect(counted(compare(context, *sessions)), {}, "counts")
+    require("store is in store.c now, and was in main.c" in diff(context, *sessions).stdout, "it is told")
+
+
+def test_a_function_in_another_library(context):
+    context_library = context.path("libstore.so")
+    base = build(context, "base")
+    context.make("gcc", "-g", "-O1", "-shared", "-fPIC", "-o", context_library, "store.c")
+    changed = build(context, "changed", "-DSTORE_ELSEWHERE", context_library)
+    scope = "--module", "program", "--module", "libstore.so"
+    record(context, "base.dwell", base, "--module", "program")
+    record(context, "new.dwell", changed, *scope)
+    report = compare(context, "base.dwell", "new.dwell", "--all")
+    row = row_of(report, "store")
+    expect((row["matched"], row["module_name"], row["base_module_name"]), ("moved", "libstore.so", "program"),
+           "the pair")
+    expect(counted(report), {}, "counts")
+
+
+def test_one_more_thread(context):
+    sessions = pair(context, "-DTHREADS=2")
+    report = compare(context, *sessions)
+    causes, effects = ("work", "pthread_create", "pthread_join"), ("hash_key", "mix", "leaf")
+    expect(counted(report), {**{name: {"more_calls"} for name in causes},
+                             **{name: {"more_calls", "as_callers"} for name in effects}}, "counts")
+    require("There are more threads: 2 -> 3." in diff(context, *sessions).stdout, "it is told")
+
+
+def runs(context, side, program, n):
+    """The words for @n recordings of @program as one side."""
+    return [word for i in range(n)
+            for word in (f"--{side}", record(context, f"{side}-{i}.dwell", program))]
+
+
+def test_slower_calls_over_six_runs(context):
+    words = runs(context, "base", build(context, "base"), 6) + runs(
+        context, "new", build(context, "changed", "-DHASH=64000"), 6)
+    report = compare(context, *words, "--least-change", "50")
+    expect({row["name"]: row["what"] for row in report["rows"]}, {"hash_key": ["slower"]}, "rows")
+    row = row_of(report, "hash_key")
+    expect(row["trust"], "tested", "trust")
+    require(row["p"] <= .05, f"p: {row}")
+    shift = row["application_exclusive_time"]
+    require(0 < shift["low"] <= shift["shift"] <= shift["high"], f"shift: {row}")
+    require(row["by_calls"] == 0 and row["by_cost"] > 0, f"parts: {row}")
+    gate = "functions:hash*:application_exclusive > 50 %"
+    done = diff(context, *words, "--fail-if", gate, "--fail-if", "calls > 0 %", status=3)
+    require(f"regression: --fail-if '{gate}': hash_key: Application Exclusive Time" in one_line(
+        done.stderr, "why"), done.stderr)
+    diff(context, *words, "--fail-if", "functions:hash*:application_exclusive > 5000 %")
+
+
+def test_runs_of_one_program_are_alike(context):
+    program = build(context, "base")
+    words = runs(context, "base", program, 3) + runs(context, "new", program, 3)
+    for view in "functions", "calltree", "modules":
+        report = compare(context, *words, view)
+        expect(report["rows"], [], f"rows of {view}")
+    report = compare(context, *words, "--all")
+    expect(row_of(report, "parse_line")["number_of_calls"],
+           {"base": [100] * 3, "new": [100] * 3, "shift": 0, "low": 0, "high": 0, "exact": True}, "calls")
+    done = diff(context, *words, "--fail-if", "calls > 0 %")
+    expect(done.stderr, "", "errors")
+    done = diff(context, *words, "--fail-if", "functions:*:application_exclusive > 0 %", status=4)
+    require("runs a side to tell" in one_line(done.stderr, "why"), done.stderr)
+
+
+def test_sampled_sessions(context):
+    for name, flags in ("base", ("-DHASH=2000000",)), ("new", ("-DHASH=2000000", "-DLINES=60000")):
+        context.sample("--", "./" + build(context, name, *flags), session=f"{name}.dwell")
+    report = compare(context, "base.dwell", "new.dwell")
+    found = {row["name"]: row["what"] for row in report["rows"]}
+    require(found.get("parse_line") in (["slower"], ["new"]), f"parse_line: {found}")
+    expect({row["trust"] for row in report["rows"]}, {"not tested"}, "one run a side")
+    done = diff(context, "base.dwell", "new.dwell", "--fail-if", "functions:parse*:exclusive_samples > 0 %", status=4)
+    require("undecided" in one_line(done.stderr, "why"), done.stderr)
+
+
+def test_trees_show_where(context):
+    sessions = pair(context, "-DLINES=300")
+    report = compare(context, *sessions, "calltree")
+    rows = {row["name"]: row for row in report["rows"] if COUNTS & set(row["what"])}
+    expect(set(rows), {"parse_line", "field"}, "rows with other counts")
+    above = [row["name"] for row in report["rows"][:report["rows"].index(rows["parse_line"])]]
+    require(above[-2:] == ["main", "load"], f"above it: {above}")
+    expect(rows["field"]["level"], rows["parse_line"]["level"] + 1, "levels")
+    report = compare(context, *sessions, "callers", "parse_line")
+    part = [row for row in report["rows"] if row["part"] == "caller"]
+    expect([(row["name"], row["number_of_calls"]["new"]) for row in part], [("load", [300])], "callers")
+
+
+def test_formats_agree(context):
+    sessions = pair(context, "-DLINES=300")
+    report = compare(context, *sessions)
+    table = list(csv.DictReader(io.StringIO(diff(context, *sessions, "--format", "csv").stdout)))
+    expect([row["Name"] for row in table], [row["name"] for row in report["rows"]], "rows")
+    expect([int(row["Number of Calls New"]) for row in table],
+           [row["number_of_calls"]["new"][0] for row in report["rows"]], "calls")
+    text = diff(context, *sessions, "--format", "markdown").stdout
+    require("| 100 -\\> 300 | more calls" in text, text)
+    diff(context, *sessions, "-o", "out.txt")
+    with open(context.path("out.txt"), encoding="utf-8") as f:
+        require("100 -> 300  more calls" in f.read(), "the table")
+    require("more rows)" in diff(context, *sessions, "--top", "1").stdout, "rows that are left out")
+
+
+def test_commands_are_recorded_in_turns(context):
+    base, new = build(context, "base"), build(context, "changed", "-DLINES=300")
+    context.env["TMPDIR"] = context.path("tmp")
+    os.mkdir(context.path("tmp"))
+    words = "--run", f"./{base}", "--run", f"./{new} 'an argument'"
+    report = compare(context, *words, "-n", "2", "--method", "instrument")
+    expect(counted(report), {"parse_line": {"more_calls"}, "field": {"more_calls", "as_callers"}}, "counts")
+    expect([session["side"] for session in report["sessions"]], ["base", "new", "new", "base"], "turns")
+    expect(os.listdir(context.path("tmp")), [], "what is left")
+    compare(context, *words, "-n", "1", "--keep", context.path("kept"))
+    expect(sorted(map(os.path.basename, glob.glob(context.path("kept/*")))), ["base-1.dwell", "new-1.dwell"], "kept")
+
+
+def test_interrupted_recordings_leave_nothing(context):
+    context.env["TMPDIR"] = context.path("tmp")
+    os.mkdir(context.path("tmp"))
+    words = [word for _ in range(2) for word in ("--run", "sleep 1000")]
+    process = context.start(context.dwell, "diff", *words, "--method", "sample", "-n", "2")
+    context.wait_for(lambda: glob.glob(context.path("tmp/dwell-diff-*/*")), "the first recording")
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    expect((process.returncode, os.listdir(context.path("tmp"))), (128 + signal.SIGTERM, []), "status, what is left")
+
+
+@cases((2, "which two sessions", ()),
+       (2, "unknown view", ("base.dwell", "base.dwell", "funktions")),
+       (2, "cannot be compared", ("base.dwell", "base.dwell", "slowest")),
+       (2, "unknown format", ("base.dwell", "base.dwell", "-f", "yaml")),
+       (2, "needs a function", ("base.dwell", "base.dwell", "callers")),
+       (2, "--fail-if 'calls'", ("base.dwell", "base.dwell", "--fail-if", "calls")),
+       (2, "no numbers called 'kalls'", ("base.dwell", "base.dwell", "--fail-if", "kalls > 1")),
+       (2, "no column of numbers", ("base.dwell", "base.dwell", "--sort", "nothing")),
+       (2, "--base and --new go together", ("--base", "base.dwell")),
+       (2, "given twice", ("--run", "true")),
+       (2, "no words that a program", ("--run", "true | true", "--run", "true")),
+       (1, "no function", ("base.dwell", "base.dwell", "callers", "nowhere")),
+       (1, "none.dwell", ("base.dwell", "none.dwell")),
+       (1, "a session of dwell sample", ("base.dwell", "sampled.dwell")),
+       (1, "different programs", ("base.dwell", "other.dwell")),
+       (1, "nothing fits 'zzz*'", ("base.dwell", "base.dwell", "--fail-if", "functions:zzz*:calls > 0")))
+def test_bad_input_gets_one_line(context, case):
+    status, part, words = case
+    record(context, "base.dwell", build(context, "base"))
+    context.sample("--", "./base/program", session="sampled.dwell")
+    with open(context.path("other.c"), "w", encoding="ascii") as f:
+        f.write("__attribute__((noinline)) int count(int n) { return n > 1 ? n + count(n / 2) : 1; }\n"
+                "int main(int n, char **v) { return !v[0] + count(n + 9) * 0; }\n")
+    context.make("gcc", "-O1", "-o", "other", "other.c")
+    record(context, "other.dwell", "other")
+    done = diff(context, *words, status=status)
+    require(part in one_line(done.stderr, "error"), f"{part} in {done.stderr}")
+    expect(done.stdout, "", "output")
