@@ -24,6 +24,15 @@ _dwell()
         words=$(_dwell_list "$dwell" export Formats)
     elif [[ $previous == --format || $previous == -f ]]; then
         words="table csv json xml"
+        [ "$command" = diff ] && words="table csv json markdown"
+    elif [[ $command == diff && $previous == --method ]]; then
+        words="sample instrument memory"
+    elif [[ $command == diff && ( $COMP_CWORD -le 3 || $previous == --base || $previous == --new ) ]]; then
+        mapfile -t COMPREPLY < <(compgen -f -X '!*.dwell*' -- "$current"; compgen -d -- "$current")
+        compopt -o filenames 2>/dev/null
+        return
+    elif [[ $command == diff && $previous != -* ]]; then
+        words=$(_dwell_list "$dwell" diff Views)
     elif [[ $previous == --by ]]; then
         words="process thread command"
     elif [[ $command == re* && $previous != -* && $COMP_CWORD -gt 2 ]]; then

@@ -79,7 +79,7 @@ static void put_word(struct dw_buf *b, size_t begin, const char *word)
 	dw_buf_puts(b, word);
 }
 
-/* What calls of a row are called, with blank. */
+/* What calls of a row are called. */
 static const char *calls_word(const struct dw_comparison *c)
 {
 	if (c->view == &dw_view_file_io)
@@ -114,10 +114,11 @@ void dw_diff_put_happened(struct dw_buf *b, const struct dw_comparison *c, size_
 	if (row->happened & DWELL_HAS_GONE)
 		put_word(b, begin, row->happened & DWELL_IS_INLINED ? "inlined" : "gone");
 	if (row->happened & (DWELL_MORE_CALLS | DWELL_FEWER_CALLS)) {
-		put_word(b, begin, row->happened & DWELL_MORE_CALLS ? "more " : "fewer ");
-		dw_buf_puts(b, calls_word(c));
+		put_word(b, begin, row->happened & DWELL_MORE_CALLS ? "more" : "fewer");
 		if (row->happened & DWELL_AS_CALLERS)
-			dw_buf_puts(b, " of its callers");
+			dw_buf_puts(b, ", as callers");
+		else if (!(row->happened & (DWELL_SLOWER | DWELL_FASTER)))
+			dw_buf_printf(b, " %s", calls_word(c));
 	}
 	if (row->happened & (DWELL_SLOWER | DWELL_FASTER))
 		put_cost(b, c, begin, row);

@@ -60,6 +60,8 @@ static void put_range(struct table *t, const struct dw_change *n, enum dw_side s
 
 static void put_calls(struct table *t, const struct dw_change *n)
 {
+	if (n->most[0] == 0 && n->most[1] == 0)
+		return;
 	put_range(t, n, DWELL_SIDE_BASE);
 	if (n->base == n->now && n->is_exact)
 		return;
@@ -110,6 +112,9 @@ static void choose_unit(struct table *t)
 		if (dw_change_get(t->c, t->c->order.v[i], DWELL_MAIN, &change))
 			most = fmax(most, fmax(change.base, change.now));
 	}
+	/* In narrow tables one digit before the point has to do. */
+	if (t->job->width && t->job->width < PCT_FROM)
+		most *= 10;
 	t->unit = dw_time_unit_for((uint64_t)most);
 }
 

@@ -43,7 +43,7 @@ void dw_diff_write_words(const struct dw_diff_job *job, const char *before, stru
 void dw_diff_put_amount(struct dw_buf *b, const struct dw_comparison *c, size_t column, double n,
 			bool sign);
 
-/* Append what happened to @row in few words, "more calls, slower each?". */
+/* Append what happened to @row in few words, "more, slower each?". */
 void dw_diff_put_happened(struct dw_buf *b, const struct dw_comparison *c, size_t row);
 
 /* Append what @row is about: "parse_line", "parse_line:12", "[module libz.so]"; with what the base
