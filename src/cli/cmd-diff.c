@@ -1,8 +1,9 @@
 /*
  * dwell diff: what has changed between two builds of a program, or two of its runs.
  *
- * Sessions are loaded one after the other, so that memory is that of one, and of the rows. Gates
- * may be about other views than the one that is shown; each view is a comparison of its own.
+ * Sessions are loaded one after the other, so that memory is that of one, and of the rows.
+ * Conditions may be about other views than the one that is shown; each view is a comparison of its
+ * own.
  */
 #include "analysis/filter.h"
 #include "base/cleanup.h"
@@ -12,7 +13,7 @@
 #include "cli/diff-runs.h"
 #include "cli/hints.h"
 #include "cli/terminal.h"
-#include "compare/gate.h"
+#include "compare/condition.h"
 #include "format/diff.h"
 #include "format/text.h"
 #include "record/finish.h"
@@ -21,13 +22,13 @@
 #include <errno.h>
 #include <string.h>
 
-enum { GATES_MAX = 16, RUNS_DEFAULT = 8, RELEVANT_DEFAULT = -1 };
+enum { CONDITIONS_MAX = 16, RUNS_DEFAULT = 8, RELEVANT_DEFAULT = -1 };
 
 #define RELEVANT_PCT 1.
 
 struct diff_options {
 	const char *format, *sort, *output, *method, *keep;
-	struct dw_option_list base, now, commands, gates;
+	struct dw_option_list base, now, commands, conditions;
 	struct dw_filter_options filter;
 	struct dw_my_code_options my_code;
 	uint64_t top, runs;
@@ -35,21 +36,21 @@ struct diff_options {
 	bool all;
 };
 
-struct gate {
-	struct dw_gate gate;
+struct condition {
+	struct dw_condition condition;
 	size_t comparison;     /* that it is about: index */
 	enum dw_column column; /* found in the first session */
-	struct dw_gate_finding finding;
+	struct dw_condition_finding finding;
 };
 
 struct diff {
 	const struct diff_options *options;
 	const struct dw_diff_format *format;
-	const char *function;				 /* of the view, NULL = none */
-	struct dw_comparison comparisons[1 + GATES_MAX]; /* the first one is shown */
+	const char *function;				      /* of the view, NULL = none */
+	struct dw_comparison comparisons[1 + CONDITIONS_MAX]; /* the first one is shown */
 	size_t comparisons_n;
-	struct gate gates[GATES_MAX];
-	size_t gates_n;
+	struct condition conditions[CONDITIONS_MAX];
+	size_t conditions_n;
 	struct dw_diff_runs recorded;
 	bool is_resolved; /* columns are found */
 };
@@ -66,7 +67,7 @@ static const struct dw_option table[] = {
 	{"method", 0, "METHOD", dw_option_text, FIELD(method),
 	 "record by sample, instrument (default) or memory"},
 	{"keep", 0, "FOLDER", dw_option_text, FIELD(keep), "leave what was recorded here"},
-	{"fail-if", 0, "CONDITION", dw_option_list, FIELD(gates),
+	{"fail-if", 0, "CONDITION", dw_option_list, FIELD(conditions),
 	 "exit with 3 if so: 'calls > 0 %', 'functions:parse*:application_inclusive > 5 %'"},
 	{"least-change", 0, "PCT", dw_option_percent, FIELD(relevant_pct),
 	 "smaller differences of times do not matter (1)"},
@@ -139,28 +140,28 @@ static int read_view(struct diff *d, char **operands, struct dw_error *err)
 	return 0;
 }
 
-static int read_gate(struct diff *d, const char *text, struct dw_error *err)
+static int read_condition(struct diff *d, const char *text, struct dw_error *err)
 {
-	struct gate *g = &d->gates[d->gates_n];
+	struct condition *g = &d->conditions[d->conditions_n];
 	size_t i = 0;
 	int rc;
 
-	if (d->gates_n == GATES_MAX)
-		return dw_misuse(err, "more than %d --fail-if", GATES_MAX);
-	d->gates_n++;
-	rc = dw_gate_parse(&g->gate, text, err);
-	if (rc || !g->gate.view)
+	if (d->conditions_n == CONDITIONS_MAX)
+		return dw_misuse(err, "more than %d --fail-if", CONDITIONS_MAX);
+	d->conditions_n++;
+	rc = dw_condition_parse(&g->condition, text, err);
+	if (rc || !g->condition.view)
 		return rc;
-	if (!is_comparable(g->gate.view) || g->gate.view->function == DWELL_FUNCTION_MUST)
+	if (!is_comparable(g->condition.view) || g->condition.view->function == DWELL_FUNCTION_MUST)
 		return dw_misuse(err,
 				 "--fail-if '%s': there is nothing to hold rows of the view %s "
 				 "against",
-				 text, g->gate.view->name);
-	while (i < d->comparisons_n && d->comparisons[i].view != g->gate.view)
+				 text, g->condition.view->name);
+	while (i < d->comparisons_n && d->comparisons[i].view != g->condition.view)
 		i++;
 	g->comparison = i;
 	if (i == d->comparisons_n)
-		d->comparisons[d->comparisons_n++].view = g->gate.view;
+		d->comparisons[d->comparisons_n++].view = g->condition.view;
 	return 0;
 }
 
@@ -202,8 +203,8 @@ static int read_words(struct diff *d, char ***operands, struct dw_error *err)
 		*operands += 2;
 	}
 	rc = read_view(d, *operands, err);
-	for (size_t i = 0; i < o->gates.n && !rc; i++)
-		rc = read_gate(d, o->gates.v[i], err);
+	for (size_t i = 0; i < o->conditions.n && !rc; i++)
+		rc = read_condition(d, o->conditions.v[i], err);
 	for (size_t i = 0; i < d->comparisons_n && !rc; i++) {
 		d->comparisons[i].relevant_pct =
 			o->relevant_pct < 0 ? RELEVANT_PCT : o->relevant_pct;
@@ -223,16 +224,17 @@ static int resolve_columns(struct diff *d, const struct dw_profile *p, struct dw
 		if (!dw_view_suits(d->comparisons[i].view, p))
 			return dw_misuse(err, "the view %s shows nothing of such sessions",
 					 d->comparisons[i].view->name);
-	for (size_t i = 0; i < d->gates_n; i++) {
-		struct dw_comparison *c = &d->comparisons[d->gates[i].comparison];
+	for (size_t i = 0; i < d->conditions_n; i++) {
+		struct dw_comparison *c = &d->comparisons[d->conditions[i].comparison];
 
-		d->gates[i].column = dw_gate_column(&d->gates[i].gate, c->view, p);
-		if (!d->gates[i].column)
+		d->conditions[i].column =
+			dw_condition_column(&d->conditions[i].condition, c->view, p);
+		if (!d->conditions[i].column)
 			return dw_misuse(err,
 					 "--fail-if: the view %s has no numbers called '%s' of "
 					 "these sessions",
-					 c->view->name, d->gates[i].gate.column);
-		dw_comparison_want(c, d->gates[i].column);
+					 c->view->name, d->conditions[i].condition.column);
+		dw_comparison_want(c, d->conditions[i].column);
 	}
 	if (!sort)
 		return 0;
@@ -371,10 +373,10 @@ static int write_diff(const struct diff *d, struct dw_error *err)
 	return rc && rc != -EPIPE ? dw_error_set_errno(err, -rc, "cannot write the report") : 0;
 }
 
-/* Say on stderr why a gate fails or cannot be decided. */
-static void tell_gate(const struct diff *d, size_t i, const struct dw_gate_finding *f)
+/* Say on stderr why a condition is met or cannot be decided. */
+static void tell_condition(const struct diff *d, size_t i, const struct dw_condition_finding *f)
 {
-	const struct dw_comparison *c = &d->comparisons[d->gates[i].comparison];
+	const struct dw_comparison *c = &d->comparisons[d->conditions[i].comparison];
 	const char *title = dw_column_info(f->column)->title;
 	dw_auto(dw_buf) line = DW_BUF_INIT;
 	struct dw_out out;
@@ -383,8 +385,8 @@ static void tell_gate(const struct diff *d, size_t i, const struct dw_gate_findi
 	while (column < c->columns_n && c->columns[column].column != f->column)
 		column++;
 	dw_buf_printf(&line, "dwell: %s: --fail-if '%s': ",
-		      f->result == DWELL_GATE_FAILS ? "regression" : "undecided",
-		      d->options->gates.v[i]);
+		      f->result == DWELL_IS_MET ? "regression" : "undecided",
+		      d->options->conditions.v[i]);
 	dw_diff_put_name(&line, c, f->row);
 	dw_buf_printf(&line, ": %s ", title);
 	dw_diff_put_amount(&line, c, column, f->base, false);
@@ -392,8 +394,8 @@ static void tell_gate(const struct diff *d, size_t i, const struct dw_gate_findi
 	dw_diff_put_amount(&line, c, column, f->now, false);
 	if (f->base > 0)
 		dw_buf_printf(&line, " (%+.1f %%)", 100 * (f->now - f->base) / f->base);
-	if (f->failing > 1)
-		dw_buf_printf(&line, ", and %zu more", f->failing - 1);
+	if (f->meeting > 1)
+		dw_buf_printf(&line, ", and %zu more", f->meeting - 1);
 	if (f->runs_wanted)
 		dw_buf_printf(&line, "; it takes %zu runs a side to tell", f->runs_wanted);
 	dw_out_init_fd(&out, STDERR_FILENO);
@@ -402,32 +404,33 @@ static void tell_gate(const struct diff *d, size_t i, const struct dw_gate_findi
 	dw_out_close(&out);
 }
 
-/* Hold the comparisons against the gates. */
-static int check_gates(struct diff *d, struct dw_error *err)
+/* Hold the comparisons against the conditions. */
+static int check_conditions(struct diff *d, struct dw_error *err)
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < d->gates_n && !rc; i++)
-		rc = dw_gate_check(&d->gates[i].gate, &d->comparisons[d->gates[i].comparison],
-				   d->gates[i].column, &d->gates[i].finding, err);
+	for (size_t i = 0; i < d->conditions_n && !rc; i++)
+		rc = dw_condition_check(&d->conditions[i].condition,
+					&d->comparisons[d->conditions[i].comparison],
+					d->conditions[i].column, &d->conditions[i].finding, err);
 	return rc;
 }
 
-/* Say what the gates came to, and return the exit code for it. */
-static int tell_gates(const struct diff *d)
+/* Say what the conditions came to, and return the exit code for it. */
+static int tell_conditions(const struct diff *d)
 {
-	enum dw_gate_result worst = DWELL_GATE_PASSES;
+	enum dw_condition_result worst = DWELL_IS_NOT_MET;
 
-	for (size_t i = 0; i < d->gates_n; i++) {
-		const struct dw_gate_finding *finding = &d->gates[i].finding;
+	for (size_t i = 0; i < d->conditions_n; i++) {
+		const struct dw_condition_finding *finding = &d->conditions[i].finding;
 
 		if (finding->result)
-			tell_gate(d, i, finding);
+			tell_condition(d, i, finding);
 		worst = finding->result > worst ? finding->result : worst;
 	}
-	if (worst == DWELL_GATE_FAILS)
+	if (worst == DWELL_IS_MET)
 		return DWELL_EXIT_REGRESSION;
-	return worst == DWELL_GATE_UNDECIDED ? DWELL_EXIT_UNDECIDED : DWELL_EXIT_OK;
+	return worst == DWELL_IS_UNDECIDED ? DWELL_EXIT_UNDECIDED : DWELL_EXIT_OK;
 }
 
 static int compare(struct diff *d, char **operands, int *exit_code, struct dw_error *err)
@@ -440,11 +443,11 @@ static int compare(struct diff *d, char **operands, int *exit_code, struct dw_er
 	for (size_t i = 0; i < d->comparisons_n && !rc; i++)
 		rc = dw_comparison_finish(&d->comparisons[i], err);
 	if (!rc)
-		rc = check_gates(d, err);
+		rc = check_conditions(d, err);
 	if (!rc)
 		rc = write_diff(d, err);
 	if (!rc)
-		*exit_code = tell_gates(d);
+		*exit_code = tell_conditions(d);
 	if (rc && !err->message)
 		dw_error_set(err, rc, "cannot compare: %s", dw_err_string(rc));
 	return rc;
@@ -468,8 +471,8 @@ static int diff(const struct dw_command *self, const struct diff_options *o, cha
 		exit_code = dw_command_fail(&err, DWELL_EXIT_BAD);
 	for (size_t i = 0; i < d->comparisons_n; i++)
 		dw_comparison_release(&d->comparisons[i]);
-	for (size_t i = 0; i < d->gates_n; i++)
-		dw_gate_release(&d->gates[i].gate);
+	for (size_t i = 0; i < d->conditions_n; i++)
+		dw_condition_release(&d->conditions[i].condition);
 	dw_diff_runs_release(&d->recorded);
 	free(d);
 	dw_error_clear(&err);
@@ -490,7 +493,7 @@ static int run(const struct dw_command *self, int argc, char **argv)
 	dw_vec_release(&o.base);
 	dw_vec_release(&o.now);
 	dw_vec_release(&o.commands);
-	dw_vec_release(&o.gates);
+	dw_vec_release(&o.conditions);
 	return exit_code;
 }
 

@@ -16,7 +16,7 @@ enum dw_exit {
 	DWELL_EXIT_OK = 0,
 	DWELL_EXIT_BAD = 1,	   /* commands that read: the input is bad or absent */
 	DWELL_EXIT_USAGE = 2,	   /* commands that read: wrong usage */
-	DWELL_EXIT_REGRESSION = 3, /* dwell diff: a gate fails */
+	DWELL_EXIT_REGRESSION = 3, /* dwell diff: a condition is met */
 	DWELL_EXIT_UNDECIDED = 4,  /* likewise: cannot be decided */
 	DWELL_EXIT_FAILED = 125,   /* commands that run a target: dwell failed, or wrong usage */
 };

@@ -199,9 +199,9 @@ def test_slower_calls_over_six_runs(context):
     shift = row["application_exclusive_time"]
     require(0 < shift["low"] <= shift["shift"] <= shift["high"], f"shift: {row}")
     require(row["by_calls"] == 0 and row["by_cost"] > 0, f"parts: {row}")
-    gate = "functions:hash*:application_exclusive > 50 %"
-    done = diff(context, *words, "--fail-if", gate, "--fail-if", "calls > 0 %", status=3)
-    require(f"regression: --fail-if '{gate}': hash_key: Application Exclusive Time" in one_line(
+    condition = "functions:hash*:application_exclusive > 50 %"
+    done = diff(context, *words, "--fail-if", condition, "--fail-if", "calls > 0 %", status=3)
+    require(f"regression: --fail-if '{condition}': hash_key: Application Exclusive Time" in one_line(
         done.stderr, "why"), done.stderr)
     diff(context, *words, "--fail-if", "functions:hash*:application_exclusive > 5000 %")
 

@@ -1,7 +1,8 @@
-/* Comparisons: names across builds, which differences are real, what they are made of, gates. */
+/* Comparisons: names across builds, which differences are real, what they are made of, conditions.
+ */
 #include "check.h"
 #include "compare/comparison.h"
-#include "compare/gate.h"
+#include "compare/condition.h"
 #include "compare/name.h"
 #include "compare/verdict.h"
 
@@ -251,42 +252,42 @@ TEST(conditions_are_parsed)
 					  "functions:f: > 1"};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct dw_gate g;
+		struct dw_condition g;
 
-		CHECK_INT(dw_gate_parse(&g, cases[i].text, NULL), 0);
+		CHECK_INT(dw_condition_parse(&g, cases[i].text, NULL), 0);
 		CHECK_STR(g.view ? g.view->name : "-", cases[i].view ? cases[i].view : "-");
 		CHECK_STR(g.glob ? g.glob : "-", cases[i].glob ? cases[i].glob : "-");
 		CHECK_STR(g.column, cases[i].column);
 		CHECK(g.allowed == cases[i].allowed && g.is_pct == cases[i].is_pct);
-		dw_gate_release(&g);
+		dw_condition_release(&g);
 	}
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		struct dw_error err = DW_ERROR_INIT;
-		struct dw_gate g;
+		struct dw_condition g;
 
-		CHECK_INT(dw_gate_parse(&g, bad[i], &err), DWELL_ERR_USAGE);
+		CHECK_INT(dw_condition_parse(&g, bad[i], &err), DWELL_ERR_USAGE);
 		CHECK_CONTAINS(dw_error_message(&err), "--fail-if");
 		dw_error_clear(&err);
-		dw_gate_release(&g);
+		dw_condition_release(&g);
 	}
 }
 
-/* What the gate @text says of @c. */
+/* What the condition @text says of @c. */
 static int check(const struct dw_comparison *c, const char *text, enum dw_column column,
-		 struct dw_gate_finding *ret)
+		 struct dw_condition_finding *ret)
 {
-	struct dw_gate g;
-	int rc = dw_gate_parse(&g, text, NULL);
+	struct dw_condition g;
+	int rc = dw_condition_parse(&g, text, NULL);
 
-	rc = rc ? rc : dw_gate_check(&g, c, column, ret, NULL);
-	dw_gate_release(&g);
+	rc = rc ? rc : dw_condition_check(&g, c, column, ret, NULL);
+	dw_condition_release(&g);
 	return rc;
 }
 
-TEST(gates_hold_comparisons_against_conditions)
+TEST(comparisons_are_held_against_conditions)
 {
 	uint64_t values[12][ROWS][COLUMNS];
-	struct dw_gate_finding f;
+	struct dw_condition_finding f;
 	struct dw_comparison c;
 
 	fill(values);
@@ -295,26 +296,26 @@ TEST(gates_hold_comparisons_against_conditions)
 	CHECK(make(&c, 6, values));
 	CHECK_INT(dw_comparison_finish(&c, NULL), 0);
 	CHECK_INT(check(&c, "calls > 0 %", DWELL_COLUMN_CALLS, &f), 0);
-	CHECK_INT(f.result, DWELL_GATE_FAILS);
+	CHECK_INT(f.result, DWELL_IS_MET);
 	CHECK_INT(f.row, 2);
-	CHECK(f.base == 3 && f.now == 4 && f.failing == 1);
+	CHECK(f.base == 3 && f.now == 4 && f.meeting == 1);
 	CHECK_INT(check(&c, "calls > 40 %", DWELL_COLUMN_CALLS, &f), 0);
-	CHECK_INT(f.result, DWELL_GATE_PASSES);
+	CHECK_INT(f.result, DWELL_IS_NOT_MET);
 	CHECK_INT(check(&c, "calls > 1", DWELL_COLUMN_CALLS, &f), 0);
-	CHECK_INT(f.result, DWELL_GATE_PASSES);
+	CHECK_INT(f.result, DWELL_IS_NOT_MET);
 	CHECK_INT(check(&c, "functions:first:ae > 5 %", DWELL_COLUMN_AE, &f), 0);
-	CHECK_INT(f.result, DWELL_GATE_FAILS);
+	CHECK_INT(f.result, DWELL_IS_MET);
 	CHECK_INT(check(&c, "functions:first:ae > 60 %", DWELL_COLUMN_AE, &f), 0);
-	CHECK_INT(f.result, DWELL_GATE_PASSES);
+	CHECK_INT(f.result, DWELL_IS_NOT_MET);
 	CHECK_INT(check(&c, "functions:second:ae > 0 %", DWELL_COLUMN_AE, &f), 0);
-	CHECK_INT(f.result, DWELL_GATE_PASSES);
+	CHECK_INT(f.result, DWELL_IS_NOT_MET);
 	CHECK_INT(check(&c, "functions:none*:ae > 0 %", DWELL_COLUMN_AE, &f), DWELL_ERR_NOT_FOUND);
 	dw_comparison_release(&c);
 	memcpy(values[3], values[6], 3 * sizeof *values);
 	CHECK(make(&c, 3, values));
 	CHECK_INT(dw_comparison_finish(&c, NULL), 0);
 	CHECK_INT(check(&c, "functions:first:ae > 5 %", DWELL_COLUMN_AE, &f), 0);
-	CHECK_INT(f.result, DWELL_GATE_UNDECIDED);
+	CHECK_INT(f.result, DWELL_IS_UNDECIDED);
 	CHECK_INT(f.runs_wanted, 4);
 	dw_comparison_release(&c);
 }

@@ -1,5 +1,5 @@
-/* Gates; see gate.h. */
-#include "compare/gate.h"
+/* Conditions; see condition.h. */
+#include "compare/condition.h"
 
 #include "base/quantity.h"
 #include "compare/verdict.h"
@@ -29,66 +29,67 @@ static char *words_before(const char *text, const char *end)
 	return strndup(text, (size_t)(end - text));
 }
 
-static int parse_allowed(struct dw_gate *g, const char *at, const char *text, struct dw_error *err)
+static int parse_allowed(struct dw_condition *condition, const char *at, const char *text,
+			 struct dw_error *err)
 {
 	const char *end;
 	uint64_t ns;
 
 	at += strspn(at, " \t");
-	if (dw_quantity_number(at, &g->allowed, &end))
+	if (dw_quantity_number(at, &condition->allowed, &end))
 		return wrong(text, "there is no number behind '>'", err);
 	end += strspn(end, " \t");
-	g->is_pct = *end == '%';
-	if (g->is_pct)
+	condition->is_pct = *end == '%';
+	if (condition->is_pct)
 		end += 1 + strspn(end + 1, " \t");
 	if (!*end)
 		return 0;
-	if (g->is_pct || dw_quantity_time_ns(at, &ns))
+	if (condition->is_pct || dw_quantity_time_ns(at, &ns))
 		return wrong(text, "what stands behind the number is no unit", err);
-	g->allowed = (double)ns;
+	condition->allowed = (double)ns;
 	return 0;
 }
 
-int dw_gate_parse(struct dw_gate *g, const char *text, struct dw_error *err)
+int dw_condition_parse(struct dw_condition *condition, const char *text, struct dw_error *err)
 {
 	const char *sign = strrchr(text, '>');
 	char *words, *first, *last;
 	int rc;
 
-	*g = (struct dw_gate){0};
+	*condition = (struct dw_condition){0};
 	if (!sign || sign == text)
 		return wrong(text, "there is no '>'", err);
-	rc = parse_allowed(g, sign + 1, text, err);
+	rc = parse_allowed(condition, sign + 1, text, err);
 	if (rc)
 		return rc;
 	words = words_before(text, sign);
 	first = words ? strchr(words, ':') : NULL;
 	last = words ? strrchr(words, ':') : NULL;
-	g->column = words ? strdup(last ? last + 1 : words) : NULL;
+	condition->column = words ? strdup(last ? last + 1 : words) : NULL;
 	if (first && last > first + 1)
-		g->glob = strndup(first + 1, (size_t)(last - first) - 1);
+		condition->glob = strndup(first + 1, (size_t)(last - first) - 1);
 	if (first)
 		*first = 0;
-	g->view = first ? dw_view_find(words) : NULL;
-	if (!words || !g->column || (first && last > first + 1 && !g->glob))
+	condition->view = first ? dw_view_find(words) : NULL;
+	if (!words || !condition->column || (first && last > first + 1 && !condition->glob))
 		rc = -ENOMEM;
-	else if (first && !g->view)
+	else if (first && !condition->view)
 		rc = wrong(text, "there is no such view", err);
-	else if (!*g->column)
+	else if (!*condition->column)
 		rc = wrong(text, "it names no column", err);
 	free(words);
 	return rc;
 }
 
-enum dw_column dw_gate_column(const struct dw_gate *g, const struct dw_view_ops *view,
-			      const struct dw_profile *p)
+enum dw_column dw_condition_column(const struct dw_condition *condition,
+				   const struct dw_view_ops *view, const struct dw_profile *p)
 {
 	enum dw_column all[DWELL_COLUMNS_N], found;
 	struct dw_buf name = DW_BUF_INIT;
 
 	dw_view_columns(view, p, DWELL_BY_NONE, false, all);
-	found = dw_column_find(all, g->column, strlen(g->column));
-	dw_buf_printf(&name, "%s_time", g->column);
+	found = dw_column_find(all, condition->column, strlen(condition->column));
+	dw_buf_printf(&name, "%s_time", condition->column);
 	if (!found)
 		found = dw_column_find(all, dw_buf_str(&name), name.len);
 	dw_buf_release(&name);
@@ -98,23 +99,25 @@ enum dw_column dw_gate_column(const struct dw_gate *g, const struct dw_view_ops 
 	return found;
 }
 
-static bool fits(const struct dw_gate *g, const struct dw_comparison *c, size_t row)
+static bool fits(const struct dw_condition *condition, const struct dw_comparison *c, size_t row)
 {
 	const struct dw_compared_name *other = dw_comparison_other(c, row);
 
-	if (!g->glob || !fnmatch(g->glob, dw_comparison_text(c, row), 0))
+	if (!condition->glob || !fnmatch(condition->glob, dw_comparison_text(c, row), 0))
 		return true;
-	return other && !fnmatch(g->glob, dw_strings_get(&c->names.strings, other->text), 0);
+	return other &&
+	       !fnmatch(condition->glob, dw_strings_get(&c->names.strings, other->text), 0);
 }
 
 /* By how much more than is allowed. */
-static double excess(const struct dw_gate *g, const struct dw_change *change, double more)
+static double excess(const struct dw_condition *condition, const struct dw_change *change,
+		     double more)
 {
-	if (!g->is_pct)
-		return more - g->allowed;
+	if (!condition->is_pct)
+		return more - condition->allowed;
 	if (change->base <= 0)
 		return more > 0 ? INFINITY : 0;
-	return 100 * more / change->base - g->allowed;
+	return 100 * more / change->base - condition->allowed;
 }
 
 /* Whether @row has enough of @column to be tested: 1 % of all runs' together. */
@@ -130,22 +133,22 @@ static bool is_large(const struct dw_comparison *c, size_t row, size_t column)
 }
 
 struct checking {
-	const struct dw_gate *gate;
+	const struct dw_condition *condition;
 	const struct dw_comparison *c;
 	size_t column;	       /* index */
 	DW_VEC(uint32_t) rows; /* that are tested */
 	DW_VEC(double) p;
-	struct dw_gate_finding *ret;
+	struct dw_condition_finding *ret;
 	double worst;
 };
 
 /* @row is at fault by so much. */
-static void find(struct checking *k, enum dw_gate_result result, size_t row,
+static void find(struct checking *k, enum dw_condition_result result, size_t row,
 		 const struct dw_change *change)
 {
-	double off = excess(k->gate, change, change->now - change->base);
+	double off = excess(k->condition, change, change->now - change->base);
 
-	k->ret->failing += result == DWELL_GATE_FAILS;
+	k->ret->meeting += result == DWELL_IS_MET;
 	if (result < k->ret->result || (result == k->ret->result && off <= k->worst))
 		return;
 	k->ret->result = result;
@@ -159,18 +162,18 @@ static int check_row(struct checking *k, uint32_t row, bool *fitting)
 {
 	struct dw_change change;
 
-	if (!fits(k->gate, k->c, row))
+	if (!fits(k->condition, k->c, row))
 		return 0;
 	*fitting = true;
 	if (!dw_change_get(k->c, row, k->column, &change))
 		return -ENOMEM;
 	if (change.is_exact) {
-		if (excess(k->gate, &change, change.now - change.base) > 0)
-			find(k, DWELL_GATE_FAILS, row, &change);
+		if (excess(k->condition, &change, change.now - change.base) > 0)
+			find(k, DWELL_IS_MET, row, &change);
 		return 0;
 	}
 	/* A row that is asked for by name is tested however small it is. */
-	if (!k->gate->glob && !is_large(k->c, row, k->column))
+	if (!k->condition->glob && !is_large(k->c, row, k->column))
 		return 0;
 	return dw_vec_push(&k->rows, row) || dw_vec_push(&k->p, change.p) ? -ENOMEM : 0;
 }
@@ -187,33 +190,35 @@ static int check_tests(struct checking *k)
 		if (!dw_change_get(k->c, k->rows.v[i], k->column, &change))
 			return -ENOMEM;
 		if (!enough)
-			find(k, DWELL_GATE_UNDECIDED, k->rows.v[i], &change);
+			find(k, DWELL_IS_UNDECIDED, k->rows.v[i], &change);
 		else if (k->p.v[i] <= DWELL_SIGNIFICANCE &&
-			 excess(k->gate, &change, change.shift.median) > 0)
-			find(k, DWELL_GATE_FAILS, k->rows.v[i], &change);
+			 excess(k->condition, &change, change.shift.median) > 0)
+			find(k, DWELL_IS_MET, k->rows.v[i], &change);
 	}
-	if (k->ret->result == DWELL_GATE_UNDECIDED)
+	if (k->ret->result == DWELL_IS_UNDECIDED)
 		k->ret->runs_wanted = dw_runs_wanted(k->rows.n);
 	return 0;
 }
 
-int dw_gate_check(const struct dw_gate *g, const struct dw_comparison *c, enum dw_column column,
-		  struct dw_gate_finding *ret, struct dw_error *err)
+int dw_condition_check(const struct dw_condition *condition, const struct dw_comparison *c,
+		       enum dw_column column, struct dw_condition_finding *ret,
+		       struct dw_error *err)
 {
-	struct checking k = {.gate = g, .c = c, .ret = ret, .worst = -INFINITY};
+	struct checking k = {.condition = condition, .c = c, .ret = ret, .worst = -INFINITY};
 	bool fitting = false;
 	int rc = 0;
 
-	*ret = (struct dw_gate_finding){.column = column};
+	*ret = (struct dw_condition_finding){.column = column};
 	while (k.column < c->columns_n && c->columns[k.column].column != column)
 		k.column++;
 	if (k.column == c->columns_n)
-		return dw_error_set(err, DWELL_ERR_NOT_FOUND, "'%s' was not compared", g->column);
+		return dw_error_set(err, DWELL_ERR_NOT_FOUND, "'%s' was not compared",
+				    condition->column);
 	for (uint32_t row = 0; row < c->rows.n && !rc; row++)
 		rc = check_row(&k, row, &fitting);
-	if (!rc && !fitting && g->glob)
+	if (!rc && !fitting && condition->glob)
 		rc = dw_error_set(err, DWELL_ERR_NOT_FOUND, "--fail-if: nothing fits '%s'",
-				  g->glob);
+				  condition->glob);
 	if (!rc)
 		rc = check_tests(&k);
 	dw_vec_release(&k.rows);
@@ -221,8 +226,8 @@ int dw_gate_check(const struct dw_gate *g, const struct dw_comparison *c, enum d
 	return rc;
 }
 
-void dw_gate_release(struct dw_gate *g)
+void dw_condition_release(struct dw_condition *condition)
 {
-	free(g->glob);
-	free(g->column);
+	free(condition->glob);
+	free(condition->column);
 }

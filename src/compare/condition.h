@@ -1,0 +1,54 @@
+/*
+ * Conditions that a comparison is held against, for somebody who wants to hear of regressions.
+ *
+ *   calls > 0 %                                       of any row of the view that is shown
+ *   functions:parse*:application_inclusive > 5 %      of the functions whose name fits
+ *
+ * A count whose runs agree decides by itself. All else is tested over the runs: a condition is met
+ * where the difference is significant and larger than what is allowed, and nothing is decided where
+ * there are too few runs to tell. One thread.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "compare/comparison.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct dw_condition {
+	const struct dw_view_ops *view; /* NULL = the one that is shown */
+	char *glob;			/* of names; NULL = all */
+	char *column;			/* as it was written */
+	double allowed;
+	bool is_pct; /* of the base; else in the column's unit, of times ns */
+};
+
+enum dw_condition_result { DWELL_IS_NOT_MET = 0, DWELL_IS_UNDECIDED, DWELL_IS_MET };
+
+/* Why a condition is met or cannot be decided: the row that is the farthest off. */
+struct dw_condition_finding {
+	enum dw_condition_result result;
+	size_t row;
+	enum dw_column column;
+	double base, now;
+	size_t meeting;	    /* rows that meet it */
+	size_t runs_wanted; /* undecided: so many runs a side would do; 0 = the session's method can
+			       tell no more */
+};
+
+/* Read @text. 0, or a negative code with what is wrong: DWELL_ERR_USAGE. Release in any case. */
+int dw_condition_parse(struct dw_condition *condition, const char *text, struct dw_error *err);
+
+/* The column that the condition means in sessions like @p under @view, DWELL_COLUMN_END = none. */
+enum dw_column dw_condition_column(const struct dw_condition *condition,
+				   const struct dw_view_ops *view, const struct dw_profile *p);
+
+/* Hold @c, which is finished and has the condition's @column, against @condition. 0, -ENOMEM, or
+ * DWELL_ERR_NOT_FOUND: no row fits. */
+int dw_condition_check(const struct dw_condition *condition, const struct dw_comparison *c,
+		       enum dw_column column, struct dw_condition_finding *ret,
+		       struct dw_error *err);
+
+/* Free everything. */
+void dw_condition_release(struct dw_condition *condition);
