@@ -269,11 +269,11 @@ static int add_to(struct diff *d, size_t i, const struct dw_compared_session *se
 	return rc;
 }
 
-static int add_profile(struct diff *d, const char *path, enum dw_side side, struct dw_profile *p,
+static int add_profile(struct diff *d, const char *name, enum dw_side side, struct dw_profile *p,
 		       struct dw_error *err)
 {
 	const struct diff_options *o = d->options;
-	struct dw_compared_session session = {.path = path, .side = side, .profile = p};
+	struct dw_compared_session session = {.path = name, .side = side, .profile = p};
 	struct dw_filter_owned filter = {0};
 	size_t folded;
 	int rc = d->is_resolved ? 0 : resolve_columns(d, p, err);
@@ -292,7 +292,9 @@ static int add_profile(struct diff *d, const char *path, enum dw_side side, stru
 	return rc;
 }
 
-static int add_session(struct diff *d, const char *path, enum dw_side side, struct dw_error *err)
+/* @name: what the session is called, its path or its command. */
+static int add_session(struct diff *d, const char *path, const char *name, enum dw_side side,
+		       struct dw_error *err)
 {
 	const struct dw_filter_options *f = &d->options->filter;
 	struct dw_session_range range = {f->from_ns, f->to_ns};
@@ -300,7 +302,7 @@ static int add_session(struct diff *d, const char *path, enum dw_side side, stru
 	int rc = dw_open_profile(path, &range, &p, err);
 
 	if (!rc)
-		rc = add_profile(d, path, side, &p, err);
+		rc = add_profile(d, name, side, &p, err);
 	dw_profile_release(&p);
 	return rc;
 }
@@ -316,8 +318,12 @@ static int add_recorded(struct diff *d, struct dw_error *err)
 	};
 	int rc = dw_diff_runs_record(&d->recorded, &recording, err);
 
-	for (size_t i = 0; i < d->recorded.v.n && !rc; i++)
-		rc = add_session(d, d->recorded.v.v[i].path, d->recorded.v.v[i].side, err);
+	for (size_t i = 0; i < d->recorded.v.n && !rc; i++) {
+		const struct dw_diff_run *recorded = &d->recorded.v.v[i];
+
+		rc = add_session(d, recorded->path, o->commands.v[recorded->side], recorded->side,
+				 err);
+	}
 	return rc;
 }
 
@@ -329,13 +335,13 @@ static int add_all(struct diff *d, char **operands, struct dw_error *err)
 	if (o->commands.n)
 		return add_recorded(d, err);
 	if (!o->base.n) {
-		rc = add_session(d, operands[0], DWELL_SIDE_BASE, err);
-		return rc ? rc : add_session(d, operands[1], DWELL_SIDE_NEW, err);
+		rc = add_session(d, operands[0], operands[0], DWELL_SIDE_BASE, err);
+		return rc ? rc : add_session(d, operands[1], operands[1], DWELL_SIDE_NEW, err);
 	}
 	for (size_t i = 0; i < o->base.n && !rc; i++)
-		rc = add_session(d, o->base.v[i], DWELL_SIDE_BASE, err);
+		rc = add_session(d, o->base.v[i], o->base.v[i], DWELL_SIDE_BASE, err);
 	for (size_t i = 0; i < o->now.n && !rc; i++)
-		rc = add_session(d, o->now.v[i], DWELL_SIDE_NEW, err);
+		rc = add_session(d, o->now.v[i], o->now.v[i], DWELL_SIDE_NEW, err);
 	return rc;
 }
 

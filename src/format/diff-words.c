@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 enum {
 	SENTENCES = 3,	/* about rows */
@@ -64,9 +65,15 @@ static void put_side(struct words *w, enum dw_side side)
 {
 	size_t n = w->c->runs_n[side];
 
+	bool differ = false;
+
+	dw_vec_each(run, &w->c->runs)
+		differ |= run->side == side && strcmp(run->path, first_run(w->c, side)->path) != 0;
 	dw_buf_puts(&w->line, first_run(w->c, side)->path);
-	if (n > 1)
+	if (differ)
 		dw_buf_printf(&w->line, " and %zu more", n - 1);
+	else if (n > 1)
+		dw_buf_printf(&w->line, " (%zu runs)", n);
 }
 
 static void put_pct(struct dw_buf *b, double base, double now)
