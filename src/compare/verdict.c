@@ -124,6 +124,17 @@ static double pooled_row(const struct dw_comparison *c, size_t row)
 	return all;
 }
 
+/* Whether there are more bytes by more objects alone. */
+static bool has_same_cost(const struct dw_comparison *c, size_t row)
+{
+	struct dw_change main, calls;
+
+	return c->columns[DWELL_MAIN].is_count && dw_comparison_has_calls(c) &&
+	       dw_change_get(c, row, DWELL_MAIN, &main) &&
+	       dw_change_get(c, row, DWELL_CALLS, &calls) &&
+	       main.base * calls.now == main.now * calls.base;
+}
+
 /* What counts say, which is exact where runs agree. */
 static void decide_counts(const struct dw_comparison *c, size_t at, struct dw_compared_row *row)
 {
@@ -146,6 +157,8 @@ static void decide_counts(const struct dw_comparison *c, size_t at, struct dw_co
 		else if (i)
 			more = more == 0 ? change.now - change.base : more;
 	}
+	if (more != 0 && has_same_cost(c, at))
+		row->happened &= (uint16_t) ~(DWELL_SLOWER | DWELL_FASTER);
 	if (more != 0)
 		row->happened |= more > 0 ? DWELL_MORE_CALLS : DWELL_FEWER_CALLS;
 }

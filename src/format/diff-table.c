@@ -24,6 +24,7 @@ enum {
 	CELLS,
 	GAP = 2,
 	NAME_LEAST = 12,
+	NAME_PADDED = 60,   /* columns that a name is padded to at most when nothing is cut */
 	MODULES_FROM = 110, /* columns of a terminal */
 	PCT_FROM = 100,
 };
@@ -142,8 +143,10 @@ static void layout(struct table *t)
 		}
 		used += cell < NAME && t->has[cell] ? t->width[cell] + GAP : 0;
 	}
-	if (!t->job->width)
+	if (!t->job->width) {
+		t->width[NAME] = t->width[NAME] < NAME_PADDED ? t->width[NAME] : NAME_PADDED;
 		return;
+	}
 	if (t->has[MODULE] && used + t->width[NAME] + GAP + t->width[MODULE] > width)
 		t->has[MODULE] = used + NAME_LEAST * 3 + GAP + t->width[MODULE] <= width;
 	used += t->has[MODULE] ? t->width[MODULE] + GAP : 0;

@@ -138,7 +138,8 @@ static void put_cost(struct words *w, const struct dw_change *time, const struct
 	bool each = calls && calls->base > 0 && calls->now > 0;
 
 	if (w->c->columns[DWELL_MAIN].is_count || w->c->is_estimated)
-		dw_buf_printf(&w->line, "has %s bytes (", more ? "more" : "fewer");
+		dw_buf_printf(&w->line, "%s %s bytes (", each ? "these have" : "has",
+			      more ? "more" : "fewer");
 	else
 		dw_buf_printf(&w->line, "takes %s (", more ? "longer" : "less time");
 	dw_diff_put_amount(&w->line, w->c, DWELL_MAIN, each ? time->base / calls->base : time->base,
