@@ -377,27 +377,43 @@ static uint32_t caller_of(const struct dw_comparison *c, uint32_t name)
 	return best ? best->caller : 0;
 }
 
+/* Whether what calls the function @name is no part of the program's story. */
+static bool is_outermost(const struct dw_comparison *c, uint32_t name)
+{
+	return !strcmp(text(c, c->names.v.v[name].text), "main");
+}
+
+/* The row that calls @row, of a tree. UINT32_MAX = none is a function. */
+static uint32_t caller_row(const struct dw_comparison *c, size_t row)
+{
+	uint32_t parent = c->rows.v[row].parent;
+
+	return parent != UINT32_MAX && c->names.v.v[c->rows.v[parent].name].module_shown
+		       ? parent
+		       : UINT32_MAX;
+}
+
 /* The functions above @row: in a tree its path, else the callers by which most changed. */
 static size_t list_callers(const struct dw_comparison *c, size_t row, uint32_t *names, bool *more)
 {
-	uint32_t at = c->view->tree ? c->rows.v[row].parent : caller_of(c, c->rows.v[row].name);
+	uint32_t name = c->rows.v[row].name;
 	size_t n = 0;
 
-	if (c->view->tree)
-		for (; at != UINT32_MAX && c->names.v.v[c->rows.v[at].name].module_shown &&
-		       n < PATH_MAX_NAMES;
-		     at = c->rows.v[at].parent)
-			names[n++] = c->rows.v[at].name;
-	else
-		for (; at && n < PATH_MAX_NAMES; at = caller_of(c, at)) {
-			for (size_t i = 0; i < n; i++)
-				if (names[i] == at)
-					return n;
-			names[n++] = at;
+	while (!is_outermost(c, name)) {
+		if (c->view->tree) {
+			row = caller_row(c, row);
+			name = row == UINT32_MAX ? 0 : c->rows.v[row].name;
+		} else {
+			name = caller_of(c, name);
 		}
-	*more = n == PATH_MAX_NAMES && at &&
-		(!c->view->tree ||
-		 (at != UINT32_MAX && c->names.v.v[c->rows.v[at].name].module_shown));
+		for (size_t i = 0; i < n && !c->view->tree; i++)
+			if (names[i] == name)
+				return n;
+		*more = name && n == PATH_MAX_NAMES;
+		if (!name || *more)
+			break;
+		names[n++] = name;
+	}
 	return n;
 }
 

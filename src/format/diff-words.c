@@ -247,19 +247,30 @@ static bool is_cause(const struct dw_comparison *c, uint32_t at)
 	return !row->is_above;
 }
 
+/* Whether something of the difference is sure: a count, or a time that was tested. */
+static bool is_sure(const struct dw_compared_row *row)
+{
+	const unsigned costs = DWELL_SLOWER | DWELL_FASTER;
+
+	return row->trust != DWELL_NOT_TESTED || row->happened & DWELL_DIFFERENT & ~costs;
+}
+
+/* What is sure first. */
 static void tell_rows(struct words *w)
 {
 	size_t told = 0, different = 0;
 
-	for (size_t i = 0; i < w->c->order.n; i++) {
-		uint32_t at = w->c->order.v[i], happened = w->c->rows.v[at].happened;
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < w->c->order.n; i++) {
+			uint32_t at = w->c->order.v[i];
+			const struct dw_compared_row *row = &w->c->rows.v[at];
 
-		if (!(happened & DWELL_DIFFERENT))
-			continue;
-		different++;
-		if (told < SENTENCES && is_cause(w->c, at) && ++told)
-			tell_row(w, at);
-	}
+			if (!(row->happened & DWELL_DIFFERENT) || is_sure(row) == (pass == 1))
+				continue;
+			different++;
+			if (told < SENTENCES && is_cause(w->c, at) && ++told)
+				tell_row(w, at);
+		}
 	if (different)
 		return;
 	dw_buf_puts(&w->line, dw_comparison_has_calls(w->c)

@@ -11,7 +11,7 @@ import json
 import os
 import signal
 
-from harness import cases, expect, one_line, require
+from harness import cases, expect, needs, one_line, require
 
 SOURCE = """
 #include <pthread.h>
@@ -232,6 +232,23 @@ def test_sampled_sessions(context):
     require("undecided" in one_line(done.stderr, "why"), done.stderr)
 
 
+@needs("dotnet")
+def test_objects_are_counted(context):
+    for name, trees in ("base", "4"), ("new", "8"):
+        done = context.run(context.dwell, "memory", "-q", "-o", f"{name}.dwell", "--",
+                           context.target("dotnet/managed"), "trees", "10", trees, "1")
+        expect(done.returncode, 3, f"status of the managed program\n{done.stderr}")
+    for view, who in ("functions", "Node.Make"), ("lifetime", "Node"):
+        row = row_of(compare(context, "base.dwell", "new.dwell", view), who)
+        column = row["instances" if view == "lifetime" else "exclusive_allocations"]
+        # A tree of ten levels has 2^11 - 1 nodes, and 4 more are made of each.
+        require(column["new"][0] - column["base"][0] >= 4 * 2047, f"objects: {row}")
+        expect((row["what"], row["trust"], row["by_cost"]), (["more_calls"], "counted", 0), f"{who}")
+    words = diff(context, "base.dwell", "new.dwell").stdout
+    require("Node.Make has more objects" in words and "all of it more objects" in words, words)
+    diff(context, "base.dwell", "new.dwell", "--fail-if", "exclusive_bytes > 10 %", status=3)
+
+
 def test_trees_show_where(context):
     sessions = pair(context, "-DLINES=300")
     report = compare(context, *sessions, "calltree")
@@ -253,10 +270,10 @@ def test_formats_agree(context):
     expect([int(row["Number of Calls New"]) for row in table],
            [row["number_of_calls"]["new"][0] for row in report["rows"]], "calls")
     text = diff(context, *sessions, "--format", "markdown").stdout
-    require("| 100 -\\> 300 | more calls" in text, text)
+    require("| 100 -\\> 300 | more" in text, text)
     diff(context, *sessions, "-o", "out.txt")
     with open(context.path("out.txt"), encoding="utf-8") as f:
-        require("100 -> 300  more calls" in f.read(), "the table")
+        require("100 -> 300  more" in f.read(), "the table")
     require("more rows)" in diff(context, *sessions, "--top", "1").stdout, "rows that are left out")
 
 
