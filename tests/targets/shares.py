@@ -1,5 +1,6 @@
 """shares.py MILLISECONDS: spends that on functions of known shares, and prints what each has taken of the thread's
 time, in ns."""
+import random
 import sys
 import time
 
@@ -31,9 +32,10 @@ PARTS = {"half": (half, 60000), "third": (third, 20000), "spend": (Sixth().spend
 def run(end):
     took = dict.fromkeys(PARTS, 0)
     last = time.thread_time_ns()
+    chance = random.Random(7)
     while last < end:
         for name, (part, n) in PARTS.items():
-            part(n)
+            part(int(n * chance.uniform(0.1, 1.9)))  # in no step with the sampler's ticks
             now = time.thread_time_ns()
             took[name] += now - last
             last = now
