@@ -103,9 +103,9 @@ def test_views_and_formats(context):
     require("lines" in text, text)
     expect_said(context, "unknown format 'jason' (did you mean json?); there are table csv json xml", 2,
                 "report", "x.dwell", "--format", "jason")
-    expect_said(context, "unknown format 'callgrid' (did you mean callgrind?); there are pprof", 2,
+    expect_said(context, "unknown format 'callgrid' (did you mean callgrind?); there are html pprof", 2,
                 "export", "x.dwell", "--format", "callgrid")
-    expect_said(context, "which --format? there are pprof", 2, "export", "x.dwell")
+    expect_said(context, "which --format? there are html pprof", 2, "export", "x.dwell")
 
 
 def test_attach_to_instrument(context):
