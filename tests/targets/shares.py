@@ -23,7 +23,8 @@ def step(n):
 
 class Sixth:
     def spend(self, n):
-        return [x * x for x in range(n)]
+        for _ in range(n // 100):  # short lists: large ones are the kernel's work, which is not sampled
+            [x * x for x in range(100)]
 
 
 PARTS = {"half": (half, 60000), "third": (third, 20000), "spend": (Sixth().spend, 10000)}
