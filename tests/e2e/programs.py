@@ -159,13 +159,13 @@ END"""),
             env={"GOMAXPROCS": "2"}),
     quick("make", "make", "make -s -j2 all", PROJECT + "printf 'all: prog\\n\\t./prog\\nprog: $(patsubst "
           "%%.c,%%.o,$(wildcard *.c))\\n\\t$(CC) -o $@ $^\\n' >Makefile"),
-    quick("ninja", "ninja", "ninja --quiet -j2", PROJECT + """
+    Program("ninja", "ninja", "ninja --quiet -j2", PROJECT + """
 { echo 'rule cc'; echo '  command = gcc -c $in -o $out'; echo 'rule ld'
   echo '  command = gcc $in -o $out'
   for i in f1 f2 f3 f4 f5 f6 main; do echo "build $i.o: cc $i.c"; done
   echo 'build prog: ld f1.o f2.o f3.o f4.o f5.o f6.o main.o'; } >build.ninja""",
           ignore=(".ninja_*",)),
-    quick("meson", "meson", "meson setup b >log && ninja -C b >log && b/prog", PROJECT +
+    Program("meson", "meson", "meson setup b >log && ninja -C b >log && b/prog", PROJECT +
           "echo \"project('p', 'c')\nexecutable('prog', 'main.c', 'f1.c', 'f2.c', 'f3.c', 'f4.c', "
           "'f5.c', 'f6.c')\" >meson.build", ignore=("b/*", "log")),
     Program("cmake", "cmake", "cmake -S . -B b >log && cmake --build b >log && b/prog", PROJECT +
