@@ -49,7 +49,8 @@ export class SummaryPanel implements Panel {
 	}
 
 	show(state: State): void {
-		const request = { op: "summary", filter: state.filter };
+		// As the terminal does: what the system did for the program is the program's.
+		const request = { op: "summary", filter: { ...state.filter, just_my_code: true } };
 		if (same(this.asked, request)) return;
 		this.asked = request;
 		this.context.client.ask<{ notes: Note[] }>(request, "summary").then(
