@@ -114,9 +114,9 @@ def flavours_with(context, program, case):
 
 
 def turn_of(name, flavours):
-    """Every third of the flavours, others for each case: all of them in long runs, and where a difference is
+    """Every fourth of the flavours, others for each case: all of them in long runs, and where a difference is
     known, which need not be in each."""
-    return flavours if IS_LONG or name in KNOWN else flavours[CASES.index(name) % 3::3] or flavours[:1]
+    return flavours if IS_LONG or name in KNOWN else flavours[CASES.index(name) % 4::4] or flavours[:1]
 
 
 def compare(context, path, case, engines):
