@@ -260,58 +260,72 @@ static bool is_python(const char *path)
 {
 	static const char prefix[] = "python3.";
 	const char *name = base_name(path);
-	unsigned long minor;
-	char *end;
+	const char *minor = name + sizeof prefix - 1;
 
-	if (strncmp(name, prefix, sizeof prefix - 1))
+	if (strncmp(name, prefix, sizeof prefix - 1) ||
+	    strspn(minor, "0123456789") != strlen(minor))
 		return false;
-	minor = strtoul(name + sizeof prefix - 1, &end, 10);
-	return !*end && minor >= PYTHON_FIRST && minor <= PYTHON_LAST;
+	return strtoul(minor, NULL, 10) >= PYTHON_FIRST && strtoul(minor, NULL, 10) <= PYTHON_LAST;
 }
 
-/* What the script @name has env(1) start: the first word of its first line that is no option and no
- * variable. NULL = nothing. The caller frees it. */
-static char *started_by_env(const char *name)
+/* Read the first line of the script @name, behind "#!". False: it is none. */
+static bool read_first_line(const char *name, char ret[LINE_BYTES + 1])
 {
 	dw_auto_free char *path = find_path(name);
 	dw_auto_close int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
-	char line[LINE_BYTES + 1] = "", *rest = NULL;
-	ssize_t n = fd < 0 ? 0 : pread(fd, line, LINE_BYTES, 0);
+	ssize_t n = fd < 0 ? 0 : pread(fd, ret, LINE_BYTES, 0);
 
-	if (n < 2 || memcmp(line, "#!", 2))
-		return NULL;
-	line[strcspn(line, "\n")] = 0;
+	if (n < 2 || memcmp(ret, "#!", 2))
+		return false;
+	ret[n] = 0;
+	memmove(ret, ret + 2, (size_t)n - 1);
+	ret[strcspn(ret, "\n")] = 0;
+	return true;
+}
+
+/* What env(1) starts by the first line @line of a script: the first word that is no option and no
+ * variable. NULL = nothing. */
+static char *started_by_env(char *line)
+{
+	char *rest = NULL, *word;
+
 	strtok_r(line, " \t", &rest);
-	for (char *word; (word = strtok_r(NULL, " \t", &rest));)
+	while ((word = strtok_r(NULL, " \t", &rest)))
 		if (*word != '-' && !strchr(word, '='))
-			return strdup(word);
+			return word;
 	return NULL;
 }
 
-/* Whether what @name starts is one. A script of such a name, as managers of versions have, starts
- * one. */
-static bool starts_python(const char *name, char **ret_env)
+/* Whether what @name starts is one that the agent fits. A script of such a name, as managers of
+ * versions have, starts one. @line: the first line of the script that it is, "" = none. */
+static bool starts_python(const char *name, char line[LINE_BYTES + 1])
 {
 	const char *called = base_name(name);
 	struct dw_program program;
 	bool is;
 
+	if (!read_first_line(name, line))
+		*line = 0;
 	dw_program_find(name, &program);
-	is = program.path &&
+	is = program.kind == DWELL_PROGRAM_FITS && program.path &&
 	     (is_python(program.path) ||
-	      (strncmp(base_name(program.path), "python", strlen("python")) &&
+	      (*line &&
 	       (!strcmp(called, "python") || !strcmp(called, "python3") || is_python(called))));
-	if (ret_env && !is && program.path && !strcmp(base_name(program.path), "env"))
-		*ret_env = started_by_env(name);
+	if (!program.path || strcmp(base_name(program.path), "env"))
+		*line = 0;
 	dw_program_release(&program);
 	return is;
 }
 
 bool dw_is_python_command(const char *name)
 {
-	dw_auto_free char *started = NULL;
+	char line[LINE_BYTES + 1], other[LINE_BYTES + 1];
+	const char *started;
 
-	return starts_python(name, &started) || (started && starts_python(started, NULL));
+	if (starts_python(name, line))
+		return true;
+	started = *line ? started_by_env(line) : NULL;
+	return started && starts_python(started, other);
 }
 
 bool dw_has_dotnet_runtime(int fd)

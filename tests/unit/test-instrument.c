@@ -100,6 +100,36 @@ TEST(scripts_lead_to_their_interpreters)
 	CHECK_INT(kind_of("./loop"), DWELL_PROGRAM_UNKNOWN);
 }
 
+TEST(commands_that_start_python_are_known)
+{
+	static const char *const pythons[] = {"./python3.9",   "./python3.13", "./python3",
+					      "./script",      "./by-env",     "./by-env-s",
+					      "./shim/python3"};
+	static const char *const others[] = {"./python3.8",   "./python3.14", "./python3.1x",
+					     "./python3.",    "./python3.+9", "./pypy/python3",
+					     "./by-env-perl", "./no-such",    "./odd/python3.12"};
+
+	CHECK(!mkdir("shim", 0755) && !mkdir("pypy", 0755) && !mkdir("odd", 0755));
+	CHECK(write_changed("python3.9", 0, LOADER, 0));
+	CHECK(!link("python3.9", "python3.13") && !link("python3.9", "python3.8") &&
+	      !link("python3.9", "python3.14") && !link("python3.9", "python3.1x") &&
+	      !link("python3.9", "python3.") && !link("python3.9", "python3.+9") &&
+	      !link("python3.9", "pypy3"));
+	CHECK(!symlink("python3.13", "python3") && !symlink("../pypy3", "pypy/python3"));
+	CHECK(write_changed("odd/python3.12", 18, "\x28", 1)); /* e_machine: ARM */
+	write_script("script", "#!./python3.9 -s\n");
+	write_script("by-env", "#!/usr/bin/env ./python3.9\n");
+	write_script("by-env-s", "#! /usr/bin/env -S A=1 ./python3.9 -s\n");
+	write_script("by-env-perl", "#!/usr/bin/env perl\n");
+	write_script("shim/python3", "#!/bin/sh\n"); /* of a manager of versions */
+	for (size_t i = 0; i < sizeof pythons / sizeof *pythons; i++)
+		if (!dw_is_python_command(pythons[i]))
+			CHECK_FAIL("%s", pythons[i]);
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (dw_is_python_command(others[i]))
+			CHECK_FAIL("%s", others[i]);
+}
+
 TEST(programs_that_take_no_agent_are_known)
 {
 	static const char musl[sizeof LOADER] = "/lib/ld-musl-x86_64.so.1";
