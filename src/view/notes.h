@@ -123,7 +123,7 @@ enum dw_note_kind {
 	F(PYTHON_UNKNOWN, "python_unknown",                                                                     \
 	  "{0c interpreter} of Python without functions: those of 3.9 to 3.13 are known.")                      \
 	F(PYTHON_UNREAD, "python_unread",                                                                       \
-	  "{0c sample} without its Python functions: the interpreter was just changing them.")                  \
+	  "{0c sample} without some of its Python functions, which could not be read just then.")               \
 	S(DISCARDED, "{0c sample} discarded: the program was not running then.")                                \
 	/* The hot path, and functions. */                                                                      \
 	S(PATH, "Hot path: shares with callees (… callers left out)")                                           \

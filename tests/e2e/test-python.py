@@ -137,7 +137,7 @@ def test_the_first_screen_is_about_the_script(context, version):
 
 @cases(*PYTHONS)
 def test_deep_recursion(context, version):
-    """1,000 calls are told whole; the bound is told as a cut stack."""
+    """1,000 calls are told whole; what is beyond the bound is told as a cut stack."""
     program = ("import sys\nsys.setrecursionlimit(10000)\ndef deep(n):\n if n: return deep(n - 1)\n"
                " s = 0\n for i in range(3000000): s += i\n return s\nfor i in range(3): deep(int(sys.argv[1]))\n")
     _, facts = sample(context, version, "-c", program, "899")
@@ -146,3 +146,6 @@ def test_deep_recursion(context, version):
         depths[names.count("deep")] += n
     require(depths[900] >= 0.8 * sum(depths.values()) - 10, f"depths: {depths}")
     require(facts["stacks_cut"] <= 3, f"{facts['stacks_cut']} stacks cut")
+    _, facts = sample(context, version, "-c", program, "5000")
+    deep = sum(n for names, n in stacks(context) if names.count("deep") > 900)
+    require(deep > 10 and facts["stacks_cut"] >= 0.9 * deep, f"{deep} deep stacks, {facts['stacks_cut']} cut")

@@ -284,10 +284,12 @@ TEST(merging)
 	MERGED("SEXEYE", frames, DWELL_PYTHON_WHOLE, "SaXbcYE");
 	MERGED("SEXEYE", bases, DWELL_PYTHON_WHOLE, "SaXcY");
 	CHECK_INT(m.all.counts.unmatched, 0);
+	CHECK_INT(m.all.counts.samples, 4);
 	/* What does not go together is left out, and counted. */
 	MERGED("SEX", frames, DWELL_PYTHON_WHOLE, "SEX");
 	MERGED("SEEEEX", frames, DWELL_PYTHON_WHOLE, "SEEEEX");
 	CHECK_INT(m.all.counts.unmatched, 2);
+	CHECK_INT(m.all.counts.samples, 4);
 	/* Of a cut stack Python knows the callers. */
 	MERGED("!YEZ", frames, DWELL_PYTHON_WHOLE, "!aYbcZ");
 	MERGED("SEXEZ", frames, DWELL_PYTHON_DEEP, "!aXbcZ");

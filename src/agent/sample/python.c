@@ -20,7 +20,6 @@ enum {
 	WAYS = 4,
 	COPIED_MAX = 4096, /* pages of one look */
 	BUFFERS = 64,
-	COPIES_BYTES = DWELL_PYTHON_PAGES * DWELL_PYTHON_PAGE,
 	OBJECT_TYPE = 8,
 	OBJECT_SIZE = 16,
 	TEXT_HASH = 24,
@@ -29,14 +28,13 @@ enum {
 };
 
 static struct {
-	bool is_there;			       /* an interpreter */
 	const struct dw_python_layout *layout; /* NULL = none whose frames can be read */
 	void *(*state)(void);		       /* of the calling thread */
 	uint64_t code_type;
 	uint64_t eval;
 	uint64_t *told;			 /* TOLD of them: seals; atomic */
 	struct dw_python_frame *buffers; /* BUFFERS of them, */
-	uint8_t *copies;		 /* and of copies of pages */
+	struct dw_python_copies *copies; /* and of copies of pages */
 	uint64_t in_use;		 /* a bit for each; atomic */
 } python;
 
@@ -44,19 +42,20 @@ static struct {
 static const uint8_t *find_page(struct dw_python_pages *pages, uint64_t at)
 {
 	uint64_t number = at / DWELL_PYTHON_PAGE, slot = number % DWELL_PYTHON_PAGES;
-	uint8_t *copy = pages->copies + slot * DWELL_PYTHON_PAGE;
+	uint8_t *copy = pages->copies->bytes[slot];
+	uint64_t *known = &pages->copies->known[slot];
 	const struct iovec from = {(void *)(number * DWELL_PYTHON_PAGE), DWELL_PYTHON_PAGE};
 	const struct iovec to = {copy, DWELL_PYTHON_PAGE};
 
 	if (!number)
 		return NULL;
-	if (pages->known[slot] == number)
+	if (*known == number)
 		return copy;
-	pages->known[slot] = 0;
+	*known = 0;
 	if (pages->copied++ >= COPIED_MAX || dw_syscall(SYS_process_vm_readv, dw_sys_getpid(), &to,
 							1, &from, 1) != DWELL_PYTHON_PAGE)
 		return NULL;
-	pages->known[slot] = number;
+	*known = number;
 	return copy;
 }
 
@@ -168,16 +167,19 @@ static void tell(struct dw_python_walk *w, const struct dw_python_frame *frame, 
 {
 	uint64_t code = frame->code & -(uint64_t)8;
 	uint64_t *set = &python.told[mix(2, code) % (TOLD / WAYS) * WAYS];
-	uint32_t at = (uint32_t)(seal >> 8) % WAYS;
+	uint32_t at = (uint32_t)(seal >> 8) % WAYS, copied = w->pages.copied;
 
-	if (!code)
+	if (!code || w->ring_is_full)
 		return;
 	for (int i = 0; i < WAYS; i++)
 		if (__atomic_load_n(&set[i], __ATOMIC_ACQUIRE) == seal)
 			return;
-	w->pages.copied = 0; /* it happens once, and what cannot be read now is never told */
+	w->pages.copied = 0; /* a function is told once: all of it, however long the walk was */
 	if (dw_python_tell_code(python.layout, &w->pages, code, frame->seal))
 		__atomic_store_n(&set[at], seal, __ATOMIC_RELEASE);
+	else
+		w->ring_is_full = true;
+	w->pages.copied = copied;
 }
 
 /* Take in the frames from @frame on, and tell of what they are. False: they do not end as they
@@ -205,25 +207,31 @@ static bool find_first(struct dw_python_walk *w, uint64_t state, bool is_newest,
 {
 	const struct dw_python_layout *l = python.layout;
 
-	if (!load(w, state + l->state_frame, ret) || !l->has_cframe)
-		return *ret || !l->has_cframe;
+	if (!load(w, state + l->state_frame, ret))
+		return false;
+	if (!l->has_cframe)
+		return true;
 	if (!is_newest && !load(w, *ret + l->cframe_previous, ret))
 		return false;
 	return load(w, *ret + l->cframe_frame, ret);
 }
 
-/* A buffer that no other thread's handler has. NULL = there is none. */
-static struct dw_python_frame *take_buffer(void)
+/* Give @w buffers that no other thread's handler has. False: there are none. */
+static bool take_buffers(struct dw_python_walk *w)
 {
 	uint64_t in_use = __atomic_load_n(&python.in_use, __ATOMIC_RELAXED), bit;
 
 	do {
 		if (!~in_use)
-			return NULL;
+			return false;
 		bit = ~in_use & (in_use + 1);
 	} while (!__atomic_compare_exchange_n(&python.in_use, &in_use, in_use | bit, false,
 					      __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
-	return python.buffers + (size_t)__builtin_ctzll(bit) * DWELL_PYTHON_FRAMES_MAX;
+	w->buffer = (uint32_t)__builtin_ctzll(bit);
+	w->frames = python.buffers + (size_t)w->buffer * DWELL_PYTHON_FRAMES_MAX;
+	w->pages.copies = python.copies + w->buffer;
+	memset(w->pages.copies->known, 0, sizeof(w->pages.copies->known));
+	return true;
 }
 
 bool dw_python_look(struct dw_python_walk *w)
@@ -233,14 +241,9 @@ bool dw_python_look(struct dw_python_walk *w)
 	if (!state)
 		return false;
 	memset(w, 0, sizeof(*w));
-	w->frames = take_buffer();
-	if (w->frames)
-		w->pages.copies = python.copies + (size_t)(w->frames - python.buffers) /
-							  DWELL_PYTHON_FRAMES_MAX * COPIES_BYTES;
-	if (w->frames && find_first(w, state, true, &first) && take_all(w, first))
-		return true;
-	if (w->frames && python.layout->has_cframe && find_first(w, state, false, &first) &&
-	    take_all(w, first))
+	if (take_buffers(w) && ((find_first(w, state, true, &first) && take_all(w, first)) ||
+				(python.layout->has_cframe && find_first(w, state, false, &first) &&
+				 take_all(w, first))))
 		return true;
 	w->state = DWELL_PYTHON_TORN;
 	w->n = 0;
@@ -260,10 +263,8 @@ uint32_t dw_python_write(const struct dw_python_walk *w, const struct dw_ring_pl
 
 void dw_python_end(const struct dw_python_walk *w)
 {
-	size_t at = w->frames ? (size_t)(w->frames - python.buffers) / DWELL_PYTHON_FRAMES_MAX : 0;
-
 	if (w->frames)
-		__atomic_fetch_and(&python.in_use, ~((uint64_t)1 << at), __ATOMIC_RELEASE);
+		__atomic_fetch_and(&python.in_use, ~((uint64_t)1 << w->buffer), __ATOMIC_RELEASE);
 }
 
 /* Tell of the interpreter, or that it is one whose frames cannot be read. */
@@ -284,8 +285,7 @@ void dw_python_start(void)
 {
 	const struct dw_python_layout *l;
 
-	python.is_there = dw_loader_first("_PyRuntime") != NULL;
-	if (!python.is_there)
+	if (!dw_loader_first("_PyRuntime"))
 		return;
 	l = dw_python_find_layout();
 	python.state = (void *(*)(void))dw_loader_first("PyGILState_GetThisThreadState");
@@ -294,7 +294,7 @@ void dw_python_start(void)
 	python.told = dw_agent_memory(TOLD * sizeof(*python.told));
 	python.buffers =
 		dw_agent_memory(BUFFERS * DWELL_PYTHON_FRAMES_MAX * sizeof(*python.buffers));
-	python.copies = dw_agent_memory((size_t)BUFFERS * COPIES_BYTES);
+	python.copies = dw_agent_memory(BUFFERS * sizeof(*python.copies));
 	if (python.state && python.code_type && python.eval && python.told && python.buffers &&
 	    python.copies)
 		python.layout = l;
@@ -303,10 +303,9 @@ void dw_python_start(void)
 
 void dw_python_forked(void)
 {
-	if (python.layout) {
-		python.in_use = 0;
-		memset(python.told, 0, TOLD * sizeof(*python.told));
-	}
-	if (python.is_there)
-		tell_runtime();
+	if (!python.layout)
+		return;
+	python.in_use = 0;
+	memset(python.told, 0, TOLD * sizeof(*python.told));
+	tell_runtime();
 }

@@ -47,9 +47,13 @@ const struct dw_python_layout *dw_python_find_layout(void);
  * Copies of pages, made by the kernel when they are first looked at: what an interpreter that was
  * interrupted points to may be anywhere, and another thread may unmap it at any time.
  */
-struct dw_python_pages {
+struct dw_python_copies {
 	uint64_t known[DWELL_PYTHON_PAGES]; /* by slot: the number of the page copied, 0 = none */
-	uint8_t *copies;		    /* DWELL_PYTHON_PAGES of DWELL_PYTHON_PAGE */
+	uint8_t bytes[DWELL_PYTHON_PAGES][DWELL_PYTHON_PAGE];
+};
+
+struct dw_python_pages {
+	struct dw_python_copies *copies; /* borrowed */
 	uint32_t copied;
 };
 
@@ -74,9 +78,11 @@ void dw_python_forked(void);
 /* A look at the frames of the calling thread. */
 struct dw_python_walk {
 	struct dw_python_frame *frames; /* a buffer of the agent's, NULL = none is free */
+	uint32_t buffer;
 	uint32_t n;
 	uint32_t state; /* enum dw_python_state */
 	struct dw_python_pages pages;
+	bool ring_is_full; /* no function can be told now */
 };
 
 /* Look at the frames of the calling thread, and tell of functions that were not told yet. False:

@@ -306,15 +306,16 @@ static int take_python_stack(const struct reading *g, const struct dw_in_process
 	return take_stack(g, record, record->content + n, record->content_bytes - n, &python);
 }
 
-/* The process has an interpreter, and what it told before of functions is another's. */
+/* The process has an interpreter, which it tells once: in its constructor, or when it was forked.
+ */
 static int begin_python(const struct reading *g, struct dw_tracked_process *p,
 			const struct dw_python_runtime *told)
 {
 	const struct dw_space_range *range = dw_space_find(&p->space, (struct dw_avma){told->eval});
 	const struct dw_elf *elf = NULL;
 
-	dw_python_end(p->python);
-	p->python = NULL;
+	if (p->python)
+		return DWELL_ERR_FORMAT;
 	if (!told->eval) {
 		g->r->dispatcher->unwinder.python.counts.unknown++;
 		return 0;
@@ -336,14 +337,14 @@ static int take_python(const struct reading *g, const struct dw_in_process_recor
 
 	if (rc || !all->jit)
 		return rc;
+	rc = DWELL_ERR_FORMAT;
 	if (record->kind == DWELL_SAMPLE_PYTHON && record->content_bytes == sizeof told) {
 		memcpy(&told, record->content, sizeof told);
-		return begin_python(g, th->process, &told);
+		rc = begin_python(g, th->process, &told);
+	} else if (record->kind == DWELL_SAMPLE_PYTHON_CODE && th->process->python) {
+		rc = dw_python_tell(all, th->process->python, record->content,
+				    record->content_bytes);
 	}
-	rc = record->kind == DWELL_SAMPLE_PYTHON_CODE && th->process->python
-		     ? dw_python_tell(all, th->process->python, record->content,
-				      record->content_bytes)
-		     : DWELL_ERR_FORMAT;
 	g->r->malformed += rc && rc != -ENOMEM;
 	return rc == -ENOMEM ? rc : 0;
 }

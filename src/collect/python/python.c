@@ -126,6 +126,8 @@ static int place(struct dw_python *all, const struct dw_python_process *p, const
 		*ret = all->svmas.v[row - 1];
 		return 0;
 	}
+	if (all->svmas.n >= DWELL_PYTHON_CODES_MAX)
+		return DWELL_ERR_LIMIT;
 	*ret = dw_jit_functions_place(&all->jit->functions, function, t->head.code_bytes + 2ull);
 	rc = dw_vec_push(&all->svmas, *ret);
 	if (!rc)
@@ -159,6 +161,9 @@ int dw_python_tell(struct dw_python *all, struct dw_python_process *p, const uin
 
 	if (!check(record, n, &t))
 		return DWELL_ERR_FORMAT;
+	known = dw_map_get(&p->by_code, t.head.code);
+	if (!known && p->codes.n >= DWELL_PYTHON_CODES_MAX)
+		return 0;
 	rc = declare(all, &t, &function, &row.module);
 	if (!rc)
 		rc = place(all, p, &t, function, &row.svma);
@@ -166,13 +171,10 @@ int dw_python_tell(struct dw_python *all, struct dw_python_process *p, const uin
 		return rc == DWELL_ERR_LIMIT ? 0 : rc;
 	row.seal = t.head.seal;
 	row.bytes = t.head.code_bytes;
-	known = dw_map_get(&p->by_code, t.head.code);
 	if (known) {
 		p->codes.v[known - 1] = row;
 		return 0;
 	}
-	if (p->codes.n >= DWELL_PYTHON_CODES_MAX)
-		return 0;
 	rc = dw_vec_push(&p->codes, row);
 	return rc ? rc : dw_map_put(&p->by_code, t.head.code, (uint32_t)p->codes.n);
 }

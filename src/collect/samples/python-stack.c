@@ -110,6 +110,7 @@ int dw_python_stack_merge(const struct dw_python_merge *m, const struct dw_walk 
 	struct merging g = {.m = m, .sample = sample, .left = sample->n};
 	bool is_cut = w->frames.v[0].pc == DWELL_WALK_CUT;
 	size_t groups = count_groups(&g), evaluations = count_evaluations(&g, w), at = is_cut;
+	bool is_unmatched = false;
 	int rc = 0;
 
 	if (is_cut)
@@ -118,14 +119,15 @@ int dw_python_stack_merge(const struct dw_python_merge *m, const struct dw_walk 
 		rc = begin_deep(&g, w, evaluations > groups ? evaluations - groups : 0, &at);
 	is_cut |= sample->state == DWELL_PYTHON_DEEP;
 	if (!is_cut && evaluations != groups && evaluations != groups + 1) {
-		m->all->counts.unmatched += groups != 0;
+		is_unmatched = groups != 0;
 		g.left = 0;
 	}
 	for (; is_cut && groups > evaluations && !rc; groups--)
 		rc = push_group(&g);
 	if (!rc)
 		rc = push_all(&g, w, at);
-	m->all->counts.samples += sample->n && !g.left;
+	m->all->counts.samples += sample->n && !g.left && !is_unmatched;
+	m->all->counts.unmatched += is_unmatched;
 	m->all->counts.unnamed += g.is_unnamed;
 	*ret = g.stack;
 	return rc;
