@@ -95,6 +95,14 @@ static bool is_interpreter(const struct dw_profile *p, uint32_t id)
 			sizeof interpreters / sizeof *interpreters);
 }
 
+/* Whose code a module is that the system has. */
+static enum path_class classify_system(const struct dw_profile *p, uint32_t id)
+{
+	if (dw_modules_get(&p->modules, id)->kind == DWELL_MODULE_KERNEL)
+		return KERNEL;
+	return is_interpreter(p, id) ? INTERPRETER : SYSTEM;
+}
+
 bool dw_is_system_module(const struct dw_profile *p, uint32_t id)
 {
 	const struct dw_module *m = dw_modules_get(&p->modules, id);
@@ -106,22 +114,24 @@ bool dw_is_system_module(const struct dw_profile *p, uint32_t id)
 	return fits_one(name, system_modules, sizeof system_modules / sizeof *system_modules);
 }
 
-/* Whose code modules are, by id, owned by the caller. */
+/* Whose code modules are, by id: enum path_class, owned by the caller. */
 static int classify_modules(const struct dw_profile *p, const struct dw_my_code_rule *rule,
 			    uint8_t **ret, struct dw_error *err)
 {
-	uint8_t *is_system = calloc(dw_modules_count(&p->modules) + 1ul, 1);
+	uint8_t *class_of = calloc(dw_modules_count(&p->modules) + 1ul, 1);
 	int rc = 0;
 
-	*ret = is_system;
-	if (!is_system)
+	*ret = class_of;
+	if (!class_of)
 		return dw_error_set(err, -ENOMEM, "out of memory");
 	for (uint32_t id = 1; id <= dw_modules_count(&p->modules); id++)
-		is_system[id] = dw_is_system_module(p, id);
+		class_of[id] = dw_is_system_module(p, id);
 	for (size_t i = 0; i < rule->systems_n && !rc; i++)
-		rc = dw_match_modules(p, rule->systems[i], is_system, true, err);
+		rc = dw_match_modules(p, rule->systems[i], class_of, true, err);
 	for (size_t i = 0; i < rule->mine_n && !rc; i++)
-		rc = dw_match_modules(p, rule->mine[i], is_system, false, err);
+		rc = dw_match_modules(p, rule->mine[i], class_of, false, err);
+	for (uint32_t id = 0; id <= dw_modules_count(&p->modules); id++) /* 0: code of no module */
+		class_of[id] = class_of[id] ? classify_system(p, id) : MINE;
 	return rc;
 }
 
@@ -259,8 +269,7 @@ static int find_starts(const struct dw_profile *p, uint8_t *class_of)
 }
 
 /* Whose code frames are, by id: enum path_class, owned by the caller. NULL: no memory. */
-static uint8_t *classify_frames(const struct dw_profile *p, const uint8_t *is_system,
-				uint32_t opened)
+static uint8_t *classify_frames(const struct dw_profile *p, const uint8_t *modules, uint32_t opened)
 {
 	uint32_t n = dw_frames_count(&p->frames) + 1;
 	uint8_t *class_of = calloc(n, 1);
@@ -270,15 +279,9 @@ static uint8_t *classify_frames(const struct dw_profile *p, const uint8_t *is_sy
 
 		if (f->kind != DWELL_FRAME_CODE)
 			continue;
-		if (is_system[f->module] &&
-		    dw_modules_get(&p->modules, f->module)->kind == DWELL_MODULE_KERNEL)
-			class_of[id] = KERNEL;
-		else if (is_system[f->module] && is_interpreter(p, f->module))
-			class_of[id] = INTERPRETER;
-		else if (is_system[f->module] || !strcmp(name_at(p, id), "_start"))
+		class_of[id] = modules[f->module];
+		if (class_of[id] == MINE && !strcmp(name_at(p, id), "_start"))
 			class_of[id] = SYSTEM;
-		else
-			class_of[id] = MINE;
 	}
 	if (class_of && find_starts(p, class_of)) {
 		free(class_of);
@@ -521,19 +524,19 @@ int dw_fold_system_code(struct dw_profile *p, const struct dw_my_code_rule *rule
 			struct dw_error *err)
 {
 	uint8_t *frames = NULL;
-	uint8_t *is_system;
-	int rc = classify_modules(p, rule, &is_system, err);
+	uint8_t *modules;
+	int rc = classify_modules(p, rule, &modules, err);
 
 	*ret = 0;
 	if (!rc) {
-		frames = classify_frames(p, is_system, rule->opened);
+		frames = classify_frames(p, modules, rule->opened);
 		rc = frames ? fold_stacks(p, rule, frames, ret) : -ENOMEM;
 		rc = rc ? rc : fold_calls(p, rule, frames, ret);
 		if (rc)
 			dw_error_set(err, rc, "out of memory");
 	}
 	free(frames);
-	free(is_system);
+	free(modules);
 	return rc;
 }
 
