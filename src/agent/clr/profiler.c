@@ -23,7 +23,7 @@
 #include "agent/core/deferred-start.h"
 #include "agent/core/system-calls.h"
 
-enum { SUSPEND_FOR_GC = 1, SUSPEND_FOR_GC_PREP = 6, INDUCED = 1 };
+enum { INDUCED = 1 };
 
 struct profiler {
 	struct dw_clr_wishes wishes;
@@ -143,14 +143,14 @@ static int32_t object_references(void *self)
 	return DWELL_HR_FAIL; /* no walk of the whole heap */
 }
 
-static int32_t suspend_started(void *self, int32_t reason)
+static int32_t suspend_started(void *self, uint32_t reason)
 {
 	(void)self;
 	if (dw_agent_is_over())
 		return DWELL_HR_OK;
-	if (reason == SUSPEND_FOR_GC && !profiler.is_off)
+	if (reason == DWELL_SUSPEND_FOR_GC && !profiler.is_off)
 		dw_trigger_suspends((uint64_t)__builtin_frame_address(0));
-	if (reason == SUSPEND_FOR_GC || reason == SUSPEND_FOR_GC_PREP)
+	if (dw_suspends_to_collect(reason))
 		dw_collection_suspends();
 	return DWELL_HR_OK;
 }

@@ -63,7 +63,6 @@ enum dw_callback_slot {
 	DWELL_CB_SEARCH_STARTED = 25,
 	DWELL_CB_SEARCH_FINISHED = 26,
 	DWELL_CB_SUSPEND_STARTED = 42,
-	DWELL_CB_SUSPEND_ABORTED = 44,
 	DWELL_CB_RESUME_FINISHED = 46,
 	DWELL_CB_THREAD_SUSPENDED = 47,
 	DWELL_CB_THREAD_RESUMED = 48,
@@ -104,6 +103,14 @@ struct dw_com_method {
 	uint32_t rva;	/* 0 = it has no body */
 	uint32_t flags; /* enum dw_com_method_flag bits */
 };
+
+/* Why the runtime stops its threads: COR_PRF_SUSPEND_REASON. */
+enum { DWELL_SUSPEND_FOR_GC = 1, DWELL_SUSPEND_FOR_GC_PREP = 7 };
+
+static inline bool dw_suspends_to_collect(uint32_t reason)
+{
+	return reason == DWELL_SUSPEND_FOR_GC || reason == DWELL_SUSPEND_FOR_GC_PREP;
+}
 
 /* What GetModuleInfo2 tells of a module, among others. */
 enum { DWELL_COM_MODULE_DYNAMIC = 0x4, DWELL_COM_MODULE_COLLECTIBLE = 0x8 };

@@ -15,8 +15,6 @@
 #include "agent/managed/scope.h"
 #include "agent/managed/selection.h"
 
-enum { SUSPEND_FOR_GC = 1, SUSPEND_FOR_GC_PREP = 6 };
-
 static bool is_collecting; /* threads are stopped for that, if they are; atomic */
 
 static int32_t module_loaded(void *self, uint64_t module, int32_t result)
@@ -67,23 +65,20 @@ static int32_t handler_begins(void *self)
 /* Threads are stopped for other purposes, too. */
 static int32_t suspend_started(void *self, uint32_t reason)
 {
-	bool collects = reason == SUSPEND_FOR_GC || reason == SUSPEND_FOR_GC_PREP;
-
 	(void)self;
-	__atomic_store_n(&is_collecting, collects, __ATOMIC_RELAXED);
-	if (collects)
-		dw_collection_begins();
+	__atomic_store_n(&is_collecting, dw_suspends_to_collect(reason), __ATOMIC_RELAXED);
 	return DWELL_HR_OK;
 }
 
-static int32_t resume_finished(void *self)
+/* On the thread itself, which is about to go on. */
+static int32_t thread_resumed(void *self)
 {
 	(void)self;
 	dw_collection_ends();
 	return DWELL_HR_OK;
 }
 
-/* On the thread itself, which is about to wait. */
+/* On the thread itself, which is about to wait, or to collect for the others. */
 static int32_t thread_suspended(void *self)
 {
 	(void)self;
@@ -150,10 +145,8 @@ void *dw_clr_callbacks[DWELL_CB_SLOTS] = {
 	[DWELL_CB_MODULE_UNLOAD_STARTED] = module_unloads,
 	[DWELL_CB_SEARCH_STARTED] = search_started,
 	[DWELL_CB_SUSPEND_STARTED] = suspend_started,
-	[DWELL_CB_SUSPEND_ABORTED] = resume_finished,
-	[DWELL_CB_RESUME_FINISHED] = resume_finished,
 	[DWELL_CB_THREAD_SUSPENDED] = thread_suspended,
-	[DWELL_CB_THREAD_RESUMED] = resume_finished,
+	[DWELL_CB_THREAD_RESUMED] = thread_resumed,
 	[DWELL_CB_FINALLY_ENTER] = handler_begins,
 	[DWELL_CB_CATCHER_ENTER] = handler_begins,
 	[DWELL_CB_REJIT_PARAMETERS] = rejit_parameters,
