@@ -95,7 +95,7 @@ static void name_kinds(struct dw_call_nodes *t, struct dw_wait_namer *namer)
 		if (kind != DWELL_WAIT_OTHER || node->flags & DWELL_CALL_TRUNCATED)
 			wait->kind = kind;
 		wait->is_external |= is_runtimes_own(t, wait->place);
-		wait->is_work = is_pools(t->profile, wait->thread);
+		wait->is_pooled = is_pools(t->profile, wait->thread);
 	}
 }
 

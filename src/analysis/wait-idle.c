@@ -43,7 +43,7 @@ static bool is_first(const struct dw_profile *p, uint32_t thread)
 static bool may_be_home(const struct dw_profile *p, const struct dw_wait_at *w)
 {
 	return (w->kind == DWELL_WAIT_CONDITION || w->kind == DWELL_WAIT_IDLE) &&
-	       !is_first(p, w->thread) && !w->is_work;
+	       !is_first(p, w->thread) && !w->is_pooled;
 }
 
 /* Whether @w is a wait of a thread that its runtime has for purposes of its own. */
@@ -55,11 +55,11 @@ static bool is_service(const struct dw_profile *p, const struct dw_wait_at *w)
 	       dw_wait_is_service_thread(dw_strings_get(&p->strings, th->name));
 }
 
-/* Whether @w is outside of all functions of a thread that was started to call some. The first one
- * is the program's: what it does there has no probes. */
-static bool is_between(const struct dw_profile *p, const struct dw_wait_at *w)
+/* Whether @w is of a thread that a pool has, between two pieces of work. Of others nobody knows
+ * what they wait for in code without probes. */
+static bool is_between(const struct dw_wait_at *w)
 {
-	return w->is_external && w->kind != DWELL_WAIT_READY && !is_first(p, w->thread);
+	return w->is_pooled && w->is_external && w->kind != DWELL_WAIT_READY;
 }
 
 static int add_place(struct places *t, const struct dw_wait_at *w)
@@ -92,7 +92,7 @@ int dw_find_idle_threads(const struct dw_profile *p, struct dw_wait_at *v, size_
 			*at = i + 1;
 	}
 	for (size_t i = 0; i < n && !rc; i++)
-		if (is_service(p, &v[i]) || is_between(p, &v[i]))
+		if (is_service(p, &v[i]) || is_between(&v[i]))
 			v[i].kind = DWELL_WAIT_IDLE;
 		else if (may_be_home(p, &v[i]) &&
 			 dw_map_get(&t.index, key_of(&v[i])) == home[v[i].thread])

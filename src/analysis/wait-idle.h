@@ -20,14 +20,13 @@ struct dw_wait_at {
 	uint64_t ns;
 	bool is_ready; /* of a call, what the system says was for a processor, whatever its kind */
 	bool is_external; /* of a call, with none of the thread's functions open */
-	bool is_work;	  /* of a call, in a piece of work that a pool has given the thread */
+	bool is_pooled;	  /* of a call, by a thread of .NET's pool */
 };
 
 /*
  * Of @n waits at @v, those of threads of a pool become idle at the place where such a thread waits
- * most for a condition, unless it waits longer in an event loop. So do those of all but a process's
- * first thread outside its functions: whoever started it has called none yet, or none more. 0 or
- * -ENOMEM.
+ * most for a condition, unless it waits longer in an event loop; those of .NET's pool where none of
+ * its functions is open. 0 or -ENOMEM.
  */
 int dw_find_idle_threads(const struct dw_profile *p, struct dw_wait_at *v, size_t n);
 

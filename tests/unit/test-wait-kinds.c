@@ -149,12 +149,15 @@ TEST(threads_of_a_pool_are_idle_at_home)
 		{.thread = 2, .place = 15, .ns = 700, .is_external = true},
 		{.thread = 2, .place = 15, .ns = 700},
 		{2, 15, DWELL_WAIT_READY, 700, .is_external = true},
-		{2, 11, DWELL_WAIT_CONDITION, 700, .is_work = true},
+		{2, 11, DWELL_WAIT_CONDITION, 700, .is_pooled = true},
+		{.thread = 3, .place = 16, .ns = 700, .is_external = true, .is_pooled = true},
+		{3, 16, DWELL_WAIT_READY, 700, .is_external = true, .is_pooled = true},
 	};
 	static const enum dw_wait_kind becomes[] = {
 		DWELL_WAIT_CONDITION, DWELL_WAIT_CONDITION, DWELL_WAIT_IDLE,  DWELL_WAIT_IDLE,
 		DWELL_WAIT_LOCK,      DWELL_WAIT_CONDITION, DWELL_WAIT_IDLE,  DWELL_WAIT_OTHER,
-		DWELL_WAIT_IDLE,      DWELL_WAIT_OTHER,	    DWELL_WAIT_READY, DWELL_WAIT_CONDITION,
+		DWELL_WAIT_OTHER,     DWELL_WAIT_OTHER,	    DWELL_WAIT_READY, DWELL_WAIT_CONDITION,
+		DWELL_WAIT_IDLE,      DWELL_WAIT_READY,
 	};
 	enum { N = sizeof waits / sizeof *waits };
 
