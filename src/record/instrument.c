@@ -434,8 +434,8 @@ static void put_globs(const struct dw_globs *v, const char *name, struct dw_buf 
 	}
 }
 
-/* What the agent is to measure of .NET's methods: nothing where what the user names has no room
- * there. */
+/* What the agent is to measure of .NET's methods: nothing, which is said, where what the user names
+ * has no room there. */
 static void put_methods(const struct dw_collector *c, struct dw_buf *ret)
 {
 	const struct dw_probe_selection *s = &c->plan.selection;
@@ -447,8 +447,12 @@ static void put_methods(const struct dw_collector *c, struct dw_buf *ret)
 	put_globs(&s->include, "include", ret);
 	put_globs(&s->exclude, "exclude", ret);
 	put_globs(&s->slowest, "slow", ret);
-	if (ret->len > METHODS_BYTES_MAX)
+	if (!ret->failed && ret->len > METHODS_BYTES_MAX) {
+		dw_warn("instrument",
+			"more than %d bytes of names were given: methods of .NET are not measured",
+			METHODS_BYTES_MAX);
 		dw_buf_clear(ret);
+	}
 }
 
 static int make_environment(struct dw_collector *c)

@@ -121,6 +121,17 @@ static bool is_chosen(uint64_t module, uint32_t token)
 	return dw_method_selection_has(&name);
 }
 
+/* Whether the user does not want the method @token of @module, by its name. */
+static bool is_left_out(uint64_t module, uint32_t token)
+{
+	struct dw_name name;
+
+	if (!dw_method_selection_needs_names())
+		return false;
+	dw_name_method(module, token, &name);
+	return dw_method_selection_leaves_out(&name);
+}
+
 /* List the methods of @module that get probes. */
 static void list_methods(struct list *l, uint64_t module, void *metadata)
 {
@@ -144,14 +155,15 @@ static void list_methods(struct list *l, uint64_t module, void *metadata)
 	}
 }
 
-/* List the methods in which others wait, of the runtime's core. */
+/* List the methods in which others wait, of the runtime's core. Who chooses a program's methods by
+ * name wants to know what these wait for. */
 static void list_blocking(struct list *l, uint64_t module, void *metadata)
 {
 	uint32_t tokens[BLOCKING_MAX];
 	uint32_t n = dw_blocking_methods(module, metadata, tokens, BLOCKING_MAX);
 
 	for (uint32_t i = 0; i < n; i++)
-		if (is_chosen(module, tokens[i]))
+		if (!is_left_out(module, tokens[i]))
 			(void)add(l, module, tokens[i]);
 }
 
@@ -285,10 +297,11 @@ static enum dw_clr_fact give_body(struct work *w, uint64_t module, uint32_t toke
 		return DWELL_CLR_METHODS_LOST;
 	if (dw_il_rewrite(&w->old, w->marks, &w->scan, &probes, &w->new) != DWELL_IL_OK)
 		return DWELL_CLR_METHODS_REFUSED;
-	keep_slowest(module, token, probes.key);
 	/* Named before it runs: a collector that meets the key knows whose it is. */
-	if (!dw_intern_probed(module, token, probes.key) ||
-	    dw_runtime_set_body(control, w->new.body, w->scan.body_bytes) < 0)
+	if (!dw_intern_probed(module, token, probes.key))
+		return DWELL_CLR_METHODS_LOST;
+	keep_slowest(module, token, probes.key);
+	if (dw_runtime_set_body(control, w->new.body, w->scan.body_bytes) < 0)
 		return DWELL_CLR_METHODS_LOST;
 	/* Without it exceptions tell wrong lines, and nothing else is wrong. */
 	(void)dw_runtime_set_map(control, w->new.map, w->scan.map_rows);

@@ -215,7 +215,7 @@ void dw_method_selection_start(const char *mode)
 
 bool dw_method_selection_needs_names(void)
 {
-	return included || excluded || slowest;
+	return included || excluded;
 }
 
 bool dw_method_selection_has(const struct dw_name *name)
@@ -224,6 +224,14 @@ bool dw_method_selection_has(const struct dw_name *name)
 
 	show(name, &s);
 	return (!included || fits_method(included, &s)) && !fits_method(excluded, &s);
+}
+
+bool dw_method_selection_leaves_out(const struct dw_name *name)
+{
+	struct shown s;
+
+	show(name, &s);
+	return fits_method(excluded, &s);
 }
 
 bool dw_method_selection_has_slowest(void)
