@@ -328,29 +328,30 @@ static bool is_work(const struct dw_notes *t, const struct dw_slow_total *total)
 	       !(f->module && dw_is_system_module(p, f->module)) && is_telling(t, total);
 }
 
+/* Put @total among the slowest ones @found, each of another function, the slowest first. */
+static void keep_slow_work(const struct dw_notes *t, const struct dw_slow_total *found[SLOWEST_MAX],
+			   const struct dw_slow_total *total)
+{
+	uint64_t ns = slow_of(t, total)->inclusive.elapsed_ns;
+	size_t at = 0;
+
+	while (at < SLOWEST_MAX - 1 && found[at] && found[at]->function != total->function)
+		at++;
+	if (found[at] && slow_of(t, found[at])->inclusive.elapsed_ns >= ns)
+		return;
+	for (; at && slow_of(t, found[at - 1])->inclusive.elapsed_ns < ns; at--)
+		found[at] = found[at - 1];
+	found[at] = total;
+}
+
 /* The slowest one of each function, the slowest function first. */
 static void add_slow_work(struct dw_notes *t)
 {
 	const struct dw_slow_total *found[SLOWEST_MAX] = {0};
 
-	dw_vec_each(total, &t->totals->slow) {
-		const struct dw_slow_total *one = total;
-
-		if (!is_work(t, total))
-			continue;
-		for (size_t i = 0; i < SLOWEST_MAX && one; i++) {
-			const struct dw_slow_total *was = found[i];
-			uint64_t ns = slow_of(t, one)->inclusive.elapsed_ns;
-
-			if (was && slow_of(t, was)->inclusive.elapsed_ns >= ns) {
-				if (was->function == one->function)
-					one = NULL;
-				continue;
-			}
-			found[i] = one;
-			one = was && was->function != one->function ? was : NULL;
-		}
-	}
+	dw_vec_each(total, &t->totals->slow)
+		if (is_work(t, total))
+			keep_slow_work(t, found, total);
 	if (found[0])
 		dw_note(t, HEADING, SLOWEST_WORK);
 	for (size_t i = 0; i < SLOWEST_MAX && found[i]; i++) {

@@ -7,6 +7,7 @@
  * threads of one start routine, recursion, a callee that is not instrumented, blocked time, call
  * sites in an inlined function, a truncated tree, slices. memory: allocations of two processes:
  * objects that die in every generation, recursion, unknown and cut stacks, collections, slices.
+ * requests: calls of threads of a pool, each a slow one.
  */
 #include "analysis/totals.h"
 #include "base/cleanup.h"
@@ -335,6 +336,41 @@ static void make_calls(struct dw_profile *p)
 	set_call_facts(p);
 }
 
+/* A thread of a pool that handles requests of two kinds: each a slow call. */
+static void add_requests(struct dw_profile *p, uint32_t process, int32_t tid, const uint32_t *entry,
+			 const uint64_t *ms)
+{
+	uint32_t thread = add_thread(p, process, tid, 0);
+	uint32_t root = mk_call(p, thread, 0, 0, 0, DWELL_CALL_ROOT);
+
+	dw_threads_get(&p->threads, thread)->name = mk_text(p, ".NET TP Worker");
+	for (uint32_t i = 0; i < 3; i++) {
+		uint32_t handler = mk_call(p, thread, root, entry[i % 2], 0, 0);
+		struct dw_call_values all = times(1, ms[i] * 1000000, ms[i] * 1000000);
+
+		mk_delta(p, 0, handler, all);
+		add_slow(p, &(struct dw_call_slow){.node = handler,
+						   .start_ns = 60000000 + 10000000 * i,
+						   .inclusive = all,
+						   .exclusive = all});
+	}
+}
+
+/* A service: the slowest request of each kind is told, whatever order they came in. */
+static void make_requests(struct dw_profile *p)
+{
+	uint32_t web = mk_module(p, "web.dll"), one = mk_process(p, 101, "web");
+	uint32_t entry[] = {
+		mk_plain_frame(p, mk_function(p, web, "Orders.Get", "orders.cs", 5), 0, 5),
+		mk_plain_frame(p, mk_function(p, web, "Orders.Put", "orders.cs", 9), 0, 9)};
+
+	mk_slice(p, 50000000);
+	add_requests(p, one, 102, entry, (uint64_t[]){8, 10, 12});
+	add_requests(p, one, 103, entry, (uint64_t[]){11, 7, 9});
+	qsort(p->calls.deltas.v, p->calls.deltas.n, sizeof *p->calls.deltas.v, compare_deltas);
+	set_call_facts(p);
+}
+
 static void make_hostile(struct dw_profile *p)
 {
 	static const char *const names[] = {
@@ -526,13 +562,15 @@ int main(int argc, char **argv)
 	int rc;
 
 	if (argc != 3) {
-		fprintf(stderr, "usage: golden-session plain|hostile|calls|memory FILE\n");
+		fprintf(stderr, "usage: golden-session plain|hostile|calls|requests|memory FILE\n");
 		return 2;
 	}
 	if (!strcmp(argv[1], "plain"))
 		make_plain(&p);
 	else if (!strcmp(argv[1], "calls"))
 		make_calls(&p);
+	else if (!strcmp(argv[1], "requests"))
+		make_requests(&p);
 	else if (!strcmp(argv[1], "memory"))
 		make_memory(&p);
 	else
