@@ -213,15 +213,15 @@ static bool verify_probe(struct verify *v, uint32_t *at, int kind)
 	uint64_t helper = kind == VERIFY_ENTER	 ? v->probes.enter
 			  : kind == VERIFY_LEAVE ? v->probes.leave
 						 : v->probes.landing;
-	uint8_t want[20] = {0x20, [5] = 0x21, [14] = 0xd3, [15] = 0x29};
+	uint8_t want[DWELL_IL_PROBE_BYTES] = {0x20, [5] = 0xe0, 0x21, [15] = 0xd3, 0x29};
 
 	memcpy(want + 1, &v->probes.key, 4);
-	memcpy(want + 6, &helper, 8);
-	memcpy(want + 16, &v->probes.signature, 4);
-	if (v->is.n - *at < 20 || memcmp(v->is.bytes + *at, want, 20) != 0)
+	memcpy(want + 7, &helper, 8);
+	memcpy(want + 17, &v->probes.signature, 4);
+	if (v->is.n - *at < sizeof want || memcmp(v->is.bytes + *at, want, sizeof want) != 0)
 		return false;
 	v->probes_n[kind]++;
-	*at += 20;
+	*at += sizeof want;
 	return true;
 }
 

@@ -41,6 +41,7 @@ enum {
 	METADATA_REFERENCE = 14,
 	METADATA_METHODS_NAMED = 19,
 	METADATA_METHOD = 30,
+	METADATA_SIGNATURE = 41,
 	METADATA_OUTER = 62,
 	METADATA_PARAMETERS = 65,
 	METADATA_PARAMETER = 66,
@@ -243,6 +244,14 @@ int32_t dw_metadata_method(void *metadata, uint32_t token, uint16_t *ret, uint32
 	return get(metadata, token, &ret_more->type, ret, room, &ret_more->units, &flags,
 		   &ret_more->signature, &ret_more->signature_bytes, &ret_more->rva,
 		   &ret_more->flags);
+}
+
+int32_t dw_metadata_signature(void *metadata, uint32_t token, const uint8_t **ret, uint32_t *ret_n)
+{
+	int32_t (*get)(void *, uint32_t, const uint8_t **, uint32_t *) =
+		slot(metadata, METADATA_SIGNATURE);
+
+	return get(metadata, token, ret, ret_n);
 }
 
 int32_t dw_metadata_type_named(void *metadata, const uint16_t *name, uint32_t *ret)

@@ -218,6 +218,9 @@ int32_t dw_metadata_reference(void *metadata, uint32_t token, uint32_t *ret_scop
 int32_t dw_metadata_method(void *metadata, uint32_t token, uint16_t *ret, uint32_t room,
 			   struct dw_com_method *ret_more);
 
+/* * GetSigFromToken: the bytes of a signature that stands alone, in the metadata. */
+int32_t dw_metadata_signature(void *metadata, uint32_t token, const uint8_t **ret, uint32_t *ret_n);
+
 /* * FindTypeDefByName: the type called @name, which ends in NUL and is in none. */
 int32_t dw_metadata_type_named(void *metadata, const uint16_t *name, uint32_t *ret);
 
@@ -282,7 +285,7 @@ int32_t dw_runtime_body(uint64_t module, uint32_t token, const uint8_t **ret, ui
 int32_t dw_runtime_handler_frame(uint64_t *ret);
 
 /* GetTokenFromSig: the token of the signature @bytes, @n of them, in @module, which gets it where
- * it has none. */
+ * it has none. Its metadata become writable, which costs some 20 ms where they are large. */
 int32_t dw_runtime_signature(uint64_t module, const uint8_t *bytes, uint32_t n, uint32_t *ret);
 
 /* SetILFunctionBody of @control, what GetReJITParameters was given. */

@@ -9,6 +9,7 @@
 #include "agent/clr/runtime.h"
 #include "agent/clr/tables.h"
 #include "agent/core/agent.h"
+#include "agent/core/bytes.h"
 #include "agent/core/memory.h"
 #include "agent/managed/blocking.h"
 #include "agent/managed/probes.h"
@@ -18,6 +19,8 @@
 enum {
 	METHOD_TOKEN = 0x06000000,
 	METHODS_MAX = 0xffffff,
+	SIGNATURE_TOKEN = 0x11000000,
+	SIGNATURES_MAX = 0xffffff,
 	LIST_MIN = 1024,
 	BLOCKING_MAX = 64,
 	/* Of modules in scope: whether all of it is. */
@@ -25,8 +28,14 @@ enum {
 	WHOLE = 1,
 };
 
-/* void(int32), as ECMA-335 II.23.2.3 has it: what probes are called by. */
-static const uint8_t signature[] = {0x00, 0x01, 0x01, 0x08};
+/* What probes are called by, as ECMA-335 II.23.2.3 has it: void(native unsigned int), or what comes
+ * to the same in machine code, void(native int) and void(ref byte). */
+static const struct {
+	uint32_t n;
+	uint8_t bytes[5];
+} signatures[] = {{4, {0x00, 0x01, 0x01, 0x19}},
+		  {4, {0x00, 0x01, 0x01, 0x18}},
+		  {5, {0x00, 0x01, 0x01, 0x10, 0x05}}};
 
 struct methods {
 	bool all;
@@ -188,6 +197,33 @@ static bool remember(uint64_t module, uint32_t token, uint32_t how)
 	return is_kept;
 }
 
+/* Whether @bytes, @n of them, are such a signature. */
+static bool is_for_probes(const uint8_t *bytes, uint32_t n)
+{
+	for (size_t i = 0; i < sizeof(signatures) / sizeof(*signatures); i++)
+		if (n == signatures[i].n && !memcmp(bytes, signatures[i].bytes, n))
+			return true;
+	return false;
+}
+
+/* A signature that probes in @module can be called by: one that it has, since to add one costs a
+ * copy of all its metadata, or a new one. */
+static bool find_signature(uint64_t module, void *metadata, uint32_t *ret)
+{
+	const uint8_t *bytes;
+	uint32_t n;
+
+	for (uint32_t i = 1; i < SIGNATURES_MAX; i++) {
+		bytes = NULL;
+		*ret = SIGNATURE_TOKEN | i;
+		if (dw_metadata_signature(metadata, *ret, &bytes, &n) < 0 || !bytes)
+			break;
+		if (is_for_probes(bytes, n))
+			return true;
+	}
+	return dw_runtime_signature(module, signatures->bytes, signatures->n, ret) >= 0;
+}
+
 void dw_methods_loaded(uint64_t module)
 {
 	struct list l = {0};
@@ -209,12 +245,12 @@ void dw_methods_loaded(uint64_t module)
 	} else {
 		list_methods(&l, module, metadata);
 	}
-	dw_metadata_close(metadata);
 	/* Without any its precompiled code may stay. */
-	if (l.n && (dw_runtime_signature(module, signature, sizeof(signature), &token) < 0 ||
+	if (l.n && (!find_signature(module, metadata, &token) ||
 		    !remember(module, token, is_core ? PART : WHOLE) ||
 		    dw_runtime_recompile(l.n, l.modules, l.tokens) < 0))
 		dw_tables_count(DWELL_CLR_METHODS_LOST, l.n);
+	dw_metadata_close(metadata);
 	release(&l);
 }
 

@@ -19,6 +19,7 @@ enum dw_il_opcode {
 	DWELL_IL_SWITCH = 0x45,
 	DWELL_IL_CALLVIRT = 0x6f,
 	DWELL_IL_CONV_I = 0xd3,
+	DWELL_IL_CONV_U = 0xe0,
 	DWELL_IL_LEAVE = 0xdd,
 	DWELL_IL_LEAVE_S = 0xde,
 	DWELL_IL_TWO_BYTES = 0xfe, /* the opcode's first byte: numbers from 0xfe00 */

@@ -42,6 +42,7 @@ static void put_probe(struct writer *w, uint64_t helper)
 {
 	put(w, DWELL_IL_LDC_I4, 1);
 	put(w, w->probes->key, 4);
+	put(w, DWELL_IL_CONV_U, 1);
 	put(w, DWELL_IL_LDC_I8, 1);
 	put(w, helper, 8);
 	put(w, DWELL_IL_CONV_I, 1);

@@ -2,8 +2,8 @@
  * Bodies of methods with probes: calls of helpers where a method is entered, where it is left, and
  * where it goes on after an exception (landing).
  *
- * A probe is `ldc.i4 KEY; ldc.i8 HELPER; conv.i; calli void(int32)`, which needs nothing of the
- * method but two places on its stack, and may stand where that is not empty. Entered is at the
+ * A probe is `ldc.i4 KEY; conv.u; ldc.i8 HELPER; conv.i; calli SIGNATURE`, which needs nothing of
+ * the method but two places on its stack, and may stand where that is not empty. Entered is at the
  * first instruction, where branches to it do not pass; left before each ret, jmp and call with
  * tail., where all branches to these do. Landing is where filters and handlers begin. Branches
  * become long ones. All else stays as it was, in the order that it had.
@@ -19,12 +19,12 @@
 
 #include "agent/clr/il/body.h"
 
-enum { DWELL_IL_PROBE_BYTES = 20 };
+enum { DWELL_IL_PROBE_BYTES = 21 };
 
 /* What probes call, and with what. */
 struct dw_il_probes {
 	uint32_t key;
-	uint32_t signature; /* token of void(int32) in the method's module */
+	uint32_t signature; /* token in the method's module: void of what takes a native unsigned int */
 	uint64_t enter, leave, landing;
 };
 
