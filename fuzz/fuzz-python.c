@@ -16,7 +16,7 @@ enum { EVAL = 0x1000, FRAMES = 8 };
 static void merge(struct dw_profile *p, struct dw_python *all, struct dw_python_process *process,
 		  const struct dw_python_sample *sample)
 {
-	const struct dw_python_merge m = {p, all, process};
+	const struct dw_python_merge m = {p, process, &all->counts};
 	struct dw_walk_frame rows[] = {{.pc = 1}, {.pc = EVAL}, {.pc = 2}, {.pc = EVAL}, {.pc = 3}};
 	struct dw_walk w = {.has_frames = true};
 	uint32_t stack;

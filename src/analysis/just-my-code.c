@@ -38,7 +38,8 @@ enum path_class {
 	NEUTRAL, /* no code: a thread's beginning, a cut, what no memory was left for */
 	MINE,
 	SYSTEM,
-	KERNEL,	     /* of the system's */
+	LIBRARY,     /* of the system's: functions of Python's own library */
+	KERNEL,	     /* likewise */
 	INTERPRETER, /* likewise */
 	STATEMENT,   /* of its parent's function */
 };
@@ -66,7 +67,7 @@ struct paths {
 
 /* Whether the module at @path, a source file of Python's or a library, comes with the interpreter:
  * not what was installed beside that. */
-static bool is_python_library(const struct dw_module *m, const char *path)
+static bool comes_with_python(const struct dw_module *m, const char *path)
 {
 	const char *at = strstr(path, "/lib/python3");
 
@@ -86,7 +87,7 @@ static bool fits_one(const char *name, const char *const *patterns, size_t n)
 	return false;
 }
 
-static bool is_interpreter(const struct dw_profile *p, uint32_t id)
+bool dw_is_interpreter(const struct dw_profile *p, uint32_t id)
 {
 	const struct dw_module *m = dw_modules_get(&p->modules, id);
 
@@ -95,12 +96,22 @@ static bool is_interpreter(const struct dw_profile *p, uint32_t id)
 			sizeof interpreters / sizeof *interpreters);
 }
 
+bool dw_is_python_library(const struct dw_profile *p, uint32_t id)
+{
+	const struct dw_module *m = dw_modules_get(&p->modules, id);
+
+	return m->kind == DWELL_MODULE_JIT &&
+	       comes_with_python(m, dw_strings_get(&p->strings, m->path));
+}
+
 /* Whose code a module is that the system has. */
 static enum path_class classify_system(const struct dw_profile *p, uint32_t id)
 {
 	if (dw_modules_get(&p->modules, id)->kind == DWELL_MODULE_KERNEL)
 		return KERNEL;
-	return is_interpreter(p, id) ? INTERPRETER : SYSTEM;
+	if (dw_is_python_library(p, id))
+		return LIBRARY;
+	return dw_is_interpreter(p, id) ? INTERPRETER : SYSTEM;
 }
 
 bool dw_is_system_module(const struct dw_profile *p, uint32_t id)
@@ -109,7 +120,7 @@ bool dw_is_system_module(const struct dw_profile *p, uint32_t id)
 	const char *name = dw_strings_get(&p->strings, m->name);
 
 	if (m->kind == DWELL_MODULE_KERNEL || m->kind == DWELL_MODULE_VDSO ||
-	    is_python_library(m, dw_strings_get(&p->strings, m->path)) || is_interpreter(p, id))
+	    comes_with_python(m, dw_strings_get(&p->strings, m->path)) || dw_is_interpreter(p, id))
 		return true;
 	return fits_one(name, system_modules, sizeof system_modules / sizeof *system_modules);
 }
@@ -348,12 +359,16 @@ static void keep(struct paths *t, uint32_t id)
 	t->values[id] = t->below[id] = id;
 }
 
-/* Whether @id is what the kernel does for the system's code, which nobody's own code called. */
+/* Whether @id, which nobody's own code called, is what the kernel does for the system's code, or
+ * what machine code does for a function of Python's library. */
 static bool is_below_a_call(const struct paths *t, uint32_t id)
 {
 	uint32_t parent = t->parent[id];
 
-	return t->class_of[id] == KERNEL && (t->class_of[parent] == SYSTEM || is_folded(t, parent));
+	if (t->class_of[id] == KERNEL && t->class_of[parent] == SYSTEM)
+		return true;
+	return t->class_of[id] != LIBRARY &&
+	       (t->class_of[parent] == LIBRARY || is_folded(t, parent));
 }
 
 static void decide_system(struct paths *t, uint32_t id)
@@ -380,8 +395,7 @@ static void decide(struct paths *t, uint32_t id)
 	if (t->facts[parent] & STAYS || (t->class_of[id] == NEUTRAL && t->facts[id] & STAYS)) {
 		t->facts[id] |= t->facts[parent] | STAYS;
 		t->values[id] = t->below[id] = t->led_by[id] = id;
-	} else if (t->class_of[id] == SYSTEM || t->class_of[id] == KERNEL ||
-		   t->class_of[id] == INTERPRETER) {
+	} else if (t->class_of[id] >= SYSTEM && t->class_of[id] <= INTERPRETER) {
 		decide_system(t, id);
 	} else if (t->class_of[id] == STATEMENT) {
 		t->facts[id] |= t->facts[parent];

@@ -34,6 +34,12 @@ struct dw_my_code_rule {
 /* Whether module @id, which is there, is the system's if nobody says otherwise. */
 bool dw_is_system_module(const struct dw_profile *p, uint32_t id);
 
+/* Whether it is an interpreter of Python. */
+bool dw_is_interpreter(const struct dw_profile *p, uint32_t id);
+
+/* Whether its functions are of Python's own library. */
+bool dw_is_python_library(const struct dw_profile *p, uint32_t id);
+
 /*
  * Fold the system's code in @p, a profile that was loaded whole with its symbols. Of calls, those
  * of functions that were folded are no longer counted; cells without paths stay as they are. How

@@ -18,33 +18,47 @@ enum {
 	SAYS_NOTHING = 1,
 	SAYS_KIND = 2,
 	SAYS_ALL = 128,
+	INTERPRETER = DWELL_NAMES, /* code of one: names of the system's */
 };
 
 /* What the functions of a stack say, from the innermost frame on. */
 struct saying {
 	enum dw_wait_kind kind;
 	bool is_known;
-	int users; /* frames from the first one of the user's code on */
+	bool is_above_system; /* beyond the innermost frames, which are of the C library */
+	int users;	      /* frames from the first one of the user's code on */
 };
+
+static uint8_t classify(const struct dw_profile *p, uint32_t module)
+{
+	if (dw_is_python_library(p, module))
+		return DWELL_NAMES_OF_PYTHON;
+	if (dw_is_interpreter(p, module))
+		return INTERPRETER;
+	return dw_is_system_module(p, module) ? DWELL_NAMES_OF_SYSTEM : DWELL_NAMES_OF_USERS;
+}
 
 int dw_wait_namer_init(struct dw_wait_namer *n, const struct dw_profile *p)
 {
 	*n = (struct dw_wait_namer){.profile = p};
-	n->is_system = calloc(dw_modules_count(&p->modules) + 1ul, sizeof *n->is_system);
-	for (int i = 0; i < 2; i++)
-		n->says[i] = calloc(p->functions.rows.n + 1, sizeof *n->says[i]);
-	if (!n->is_system || !n->says[0] || !n->says[1])
+	n->code_of = calloc(dw_modules_count(&p->modules) + 1ul, sizeof *n->code_of);
+	if (!n->code_of)
 		return -ENOMEM;
+	for (int i = 0; i < DWELL_NAMES; i++) {
+		n->says[i] = calloc(p->functions.rows.n + 1, sizeof *n->says[i]);
+		if (!n->says[i])
+			return -ENOMEM;
+	}
 	for (uint32_t id = 1; id <= dw_modules_count(&p->modules); id++)
-		n->is_system[id] = dw_is_system_module(p, id);
+		n->code_of[id] = classify(p, id);
 	return 0;
 }
 
 void dw_wait_namer_release(struct dw_wait_namer *n)
 {
-	free(n->is_system);
-	free(n->says[0]);
-	free(n->says[1]);
+	free(n->code_of);
+	for (int i = 0; i < DWELL_NAMES; i++)
+		free(n->says[i]);
 	*n = (struct dw_wait_namer){0};
 }
 
@@ -52,34 +66,35 @@ bool dw_wait_frame_is_system(const struct dw_wait_namer *n, uint32_t frame)
 {
 	const struct dw_frame *f = dw_frames_get(&n->profile->frames, frame);
 
-	return f && f->module <= dw_modules_count(&n->profile->modules) && n->is_system[f->module];
+	return f && f->module <= dw_modules_count(&n->profile->modules) && n->code_of[f->module];
 }
 
-/* What the name of the function @id says, in code of the system or not. */
-static uint8_t ask_name(const struct dw_profile *p, uint32_t id, bool in_system)
+/* What the name of the function @id says. */
+static uint8_t ask_name(const struct dw_profile *p, uint32_t id, enum dw_wait_names of)
 {
 	const struct dw_function *f = dw_functions_get(&p->functions, id);
 	const char *name = f ? dw_strings_get(&p->strings, f->name) : "";
 	enum dw_wait_kind kind;
 
-	if (dw_wait_kind_of_function(name, false, &kind))
+	if (dw_wait_kind_of_function(name, DWELL_NAMES_OF_USERS, &kind))
 		return (uint8_t)(SAYS_ALL + SAYS_KIND + kind);
-	if (in_system && dw_wait_kind_of_function(name, true, &kind))
+	if (of != DWELL_NAMES_OF_USERS && dw_wait_kind_of_function(name, of, &kind))
 		return (uint8_t)(SAYS_KIND + kind);
 	return SAYS_NOTHING;
 }
 
 /* Take in what the function @id says. Whether all is known by it. Of functions of the C library
  * that call one another the outermost tells most. */
-static bool take_function(struct dw_wait_namer *n, uint32_t id, bool in_system, struct saying *s)
+static bool take_function(struct dw_wait_namer *n, uint32_t id, enum dw_wait_names of,
+			  struct saying *s)
 {
 	uint8_t *says;
 
 	if (id >= n->profile->functions.rows.n)
 		return false;
-	says = &n->says[in_system][id];
+	says = &n->says[of][id];
 	if (*says == NOT_ASKED)
-		*says = ask_name(n->profile, id, in_system);
+		*says = ask_name(n->profile, id, of);
 	if (*says == SAYS_NOTHING || (*says < SAYS_ALL && s->users))
 		return false;
 	s->kind = *says % SAYS_ALL - SAYS_KIND;
@@ -90,14 +105,24 @@ static bool take_function(struct dw_wait_namer *n, uint32_t id, bool in_system, 
 /* Take in what the functions of @frame say. Whether nothing can be added. */
 static bool take_frame(struct dw_wait_namer *n, uint32_t frame, struct saying *s)
 {
+	const struct dw_frame *f = dw_frames_get(&n->profile->frames, frame);
 	bool in_system = dw_wait_frame_is_system(n, frame), is_all = false;
+	uint8_t code_of = in_system ? n->code_of[f->module] : DWELL_NAMES_OF_USERS;
+	enum dw_wait_names of = code_of == INTERPRETER ? DWELL_NAMES_OF_SYSTEM : code_of;
 	uint32_t chain_n;
 	const struct dw_location *chain = dw_locations_get(&n->profile->locations, frame, &chain_n);
 
 	if (!in_system || s->users)
 		s->users++;
 	for (uint32_t i = 0; i < chain_n && !is_all; i++)
-		is_all = take_function(n, chain[i].function, in_system, s);
+		is_all = take_function(n, chain[i].function, of, s);
+	/* The locks that it makes are semaphores: for a condition it waits itself, for its own one.
+	 */
+	if (code_of == INTERPRETER && !s->is_above_system && s->kind == DWELL_WAIT_CONDITION) {
+		s->kind = DWELL_WAIT_INTERPRETER;
+		is_all = true;
+	}
+	s->is_above_system |= code_of != DWELL_NAMES_OF_SYSTEM;
 	return is_all || s->users == USERS_MAX;
 }
 
@@ -163,7 +188,7 @@ static enum dw_wait_kind combine(enum dw_wait_kind was, const struct saying *s)
 		return s->kind;
 	if (was == DWELL_WAIT_CONDITION &&
 	    (s->kind == DWELL_WAIT_LOCK || s->kind == DWELL_WAIT_CHILD ||
-	     s->kind == DWELL_WAIT_IDLE))
+	     s->kind == DWELL_WAIT_IDLE || s->kind == DWELL_WAIT_INTERPRETER))
 		return s->kind;
 	return was == DWELL_WAIT_IDLE && s->kind == DWELL_WAIT_SOCKET ? s->kind : was;
 }

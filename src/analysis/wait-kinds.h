@@ -22,10 +22,10 @@ int dw_complete_wait_kinds(struct dw_profile *p);
 /* Names of functions as kinds of waiting: each is looked at once. */
 struct dw_wait_namer {
 	const struct dw_profile *profile; /* borrowed */
-	bool *is_system;		  /* by module id */
-	/* By function id, of the user's code and of the system's: what its name says, once somebody
-	 * has asked. */
-	uint8_t *says[2];
+	uint8_t *code_of;		  /* by module id: enum dw_wait_names, and more */
+	/* By function id, for each enum dw_wait_names: what its name says, once somebody has asked.
+	 */
+	uint8_t *says[DWELL_NAMES];
 };
 
 /* Begin with @p. 0 or -ENOMEM, to be released in either case. */

@@ -24,6 +24,7 @@ static const char *const names[DWELL_WAIT_KINDS] = {
 	[DWELL_WAIT_IDLE] = "idle",
 	[DWELL_WAIT_CHILD] = "child",
 	[DWELL_WAIT_READY] = "ready",
+	[DWELL_WAIT_INTERPRETER] = "interpreter",
 };
 
 const char *dw_wait_kind_name(enum dw_wait_kind kind)
@@ -98,6 +99,7 @@ static const struct name c_library[] = {
 	{"flock", DWELL_WAIT_LOCK},
 	{"semop", DWELL_WAIT_LOCK},
 	{"semtimedop", DWELL_WAIT_LOCK},
+	{"PyThread_acquire_lock*", DWELL_WAIT_LOCK},
 	{"pthread_cond_*", DWELL_WAIT_CONDITION},
 	{"cnd_wait", DWELL_WAIT_CONDITION},
 	{"cnd_timedwait", DWELL_WAIT_CONDITION},
@@ -173,6 +175,13 @@ static const struct name c_library[] = {
 	{"System.Threading.Tasks.Task.InternalWaitCore", DWELL_WAIT_CONDITION},
 };
 
+/* What is made of locks in Python's library. Names have no class before Python 3.11. */
+static const struct name python_library[] = {
+	{"join", DWELL_WAIT_CHILD},
+	{"_wait_for_tstate_lock", DWELL_WAIT_CHILD},
+	{"wait", DWELL_WAIT_CONDITION},
+};
+
 /* Functions of other standard libraries and runtimes, in whatever module. */
 static const struct name runtimes[] = {
 	{"[garbage collection]", DWELL_WAIT_COLLECTION}, /* .NET, as the agent calls it */
@@ -224,14 +233,20 @@ static bool find(const struct name *v, size_t n, const char *name, size_t name_n
 	return false;
 }
 
-bool dw_wait_kind_of_function(const char *name, bool in_c_library, enum dw_wait_kind *ret)
+bool dw_wait_kind_of_function(const char *name, enum dw_wait_names of, enum dw_wait_kind *ret)
 {
+	const char *dot = strrchr(name, '.');
 	struct dw_function_name parts;
 
-	if (in_c_library) {
+	if (of == DWELL_NAMES_OF_SYSTEM) {
 		name += strspn(name, "_");
 		return find(c_library, sizeof c_library / sizeof *c_library, name,
 			    strcspn(name, "@("), ret);
+	}
+	if (of == DWELL_NAMES_OF_PYTHON) {
+		name = dot ? dot + 1 : name;
+		return find(python_library, sizeof python_library / sizeof *python_library, name,
+			    strlen(name), ret);
 	}
 	dw_function_name_parse(name, strlen(name), &parts);
 	return find(runtimes, sizeof runtimes / sizeof *runtimes, name + parts.own,

@@ -10,19 +10,20 @@
 
 /* Sessions have these numbers: new ones come at the end. */
 enum dw_wait_kind {
-	DWELL_WAIT_OTHER = 0,  /* nothing of the kinds below, or nobody could look */
-	DWELL_WAIT_LOCK,       /* a mutex, a lock of a file, a semaphore of System V */
-	DWELL_WAIT_CONDITION,  /* another thread: a condition variable, a semaphore, a barrier */
-	DWELL_WAIT_DISK,       /* files, folders, and pages of them */
-	DWELL_WAIT_SOCKET,     /* somebody at the other end of one */
-	DWELL_WAIT_PIPE,       /* likewise */
-	DWELL_WAIT_SLEEP,      /* a time that the program chose */
-	DWELL_WAIT_TIMER,      /* a timer's descriptor or signal */
-	DWELL_WAIT_COLLECTION, /* the runtime has stopped its threads */
-	DWELL_WAIT_IO,	       /* input or output of a descriptor that is not known */
-	DWELL_WAIT_IDLE,       /* work: in event loops, in the home of a thread of a pool */
-	DWELL_WAIT_CHILD,      /* the end of a process or a thread */
-	DWELL_WAIT_READY,      /* a processor: what it waited for had come */
+	DWELL_WAIT_OTHER = 0,	/* nothing of the kinds below, or nobody could look */
+	DWELL_WAIT_LOCK,	/* a mutex, a lock of a file, a semaphore of System V */
+	DWELL_WAIT_CONDITION,	/* another thread: a condition variable, a semaphore, a barrier */
+	DWELL_WAIT_DISK,	/* files, folders, and pages of them */
+	DWELL_WAIT_SOCKET,	/* somebody at the other end of one */
+	DWELL_WAIT_PIPE,	/* likewise */
+	DWELL_WAIT_SLEEP,	/* a time that the program chose */
+	DWELL_WAIT_TIMER,	/* a timer's descriptor or signal */
+	DWELL_WAIT_COLLECTION,	/* the runtime has stopped its threads */
+	DWELL_WAIT_IO,		/* input or output of a descriptor that is not known */
+	DWELL_WAIT_IDLE,	/* work: in event loops, in the home of a thread of a pool */
+	DWELL_WAIT_CHILD,	/* the end of a process or a thread */
+	DWELL_WAIT_READY,	/* a processor: what it waited for had come */
+	DWELL_WAIT_INTERPRETER, /* the lock without which no thread runs Python (GIL) */
 	DWELL_WAIT_KINDS
 };
 
@@ -50,9 +51,17 @@ enum dw_wait_kind dw_wait_kind_find(const char *name, size_t n);
 /* The kinds that @list names, commas between, or "all". NULL, or the first word that is none. */
 const char *dw_wait_kinds_read(const char *list, dw_wait_kinds *ret);
 
-/* What a thread waits for that waits in the function @name, which is demangled. @in_c_library: it
- * is one of the C library's, whose names are not the user's. False: the name tells nothing. */
-bool dw_wait_kind_of_function(const char *name, bool in_c_library, enum dw_wait_kind *ret);
+/* Whose names of functions are. */
+enum dw_wait_names {
+	DWELL_NAMES_OF_USERS,  /* among them libraries' that everybody knows */
+	DWELL_NAMES_OF_SYSTEM, /* the C library's, and what is beside it */
+	DWELL_NAMES_OF_PYTHON, /* its own library's */
+	DWELL_NAMES
+};
+
+/* What a thread waits for that waits in the function @name, which is demangled. False: the name
+ * tells nothing. */
+bool dw_wait_kind_of_function(const char *name, enum dw_wait_names of, enum dw_wait_kind *ret);
 
 /* Whether a runtime has threads called @name for its own purposes: to collect, to compile. */
 bool dw_wait_is_service_thread(const char *name);

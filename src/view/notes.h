@@ -70,6 +70,7 @@ enum dw_note_kind {
 	S(WAITS_IDLE, "for work (idle)")                                                                        \
 	S(WAITS_CHILD, "for processes or threads to end")                                                       \
 	S(WAITS_READY, "for a processor")                                                                       \
+	S(WAITS_INTERPRETER, "for the interpreter (GIL)")                                                       \
 	S(WAITS_MOST, ", most in {0f}")                                                                         \
 	S(WAITS_MORE, "for other things (dwell report {0@} waits)")                                             \
 	S(WAITING_TIME, "{0t} waiting ")                                                                        \

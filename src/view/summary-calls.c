@@ -203,8 +203,8 @@ static bool is_left_out(const struct dw_notes *t, uint32_t function)
 	enum dw_wait_kind kind;
 
 	return f &&
-	       dw_wait_kind_of_function(dw_strings_get(&t->profile->strings, f->name), true,
-					&kind) &&
+	       dw_wait_kind_of_function(dw_strings_get(&t->profile->strings, f->name),
+					DWELL_NAMES_OF_SYSTEM, &kind) &&
 	       dw_wait_kinds_have(t->totals->waits_left_out, kind);
 }
 

@@ -21,7 +21,9 @@ enum {
 struct dw_python_runtime {
 	uint32_t version; /* 0x30b = 3.11 */
 	uint32_t unused;
-	uint64_t eval; /* avma of _PyEval_EvalFrameDefault, 0 = its frames cannot be read */
+	uint64_t eval;	    /* avma of _PyEval_EvalFrameDefault, 0 = its frames cannot be read */
+	uint64_t runtime;   /* of _PyRuntime */
+	uint64_t code_type; /* of PyCode_Type */
 };
 
 /* A text of the target's. */

@@ -14,6 +14,7 @@ SIGMA = 3.5
 TARGETS = os.path.join(os.path.dirname(__file__), os.pardir, "targets")
 KNOWN = os.path.realpath(os.path.join(TARGETS, "known-python.py"))
 SHARES = os.path.realpath(os.path.join(TARGETS, "shares.py"))
+WAITING = os.path.realpath(os.path.join(TARGETS, "waiting.py"))
 KINDS = ("once", "threads", "fork", "spawn")
 
 
@@ -149,3 +150,20 @@ def test_deep_recursion(context, version):
     _, facts = sample(context, version, "-c", program, "5000")
     deep = sum(n for names, n in stacks(context) if names.count("deep") > 900)
     require(deep > 10 and facts["stacks_cut"] >= 0.9 * deep, f"{deep} deep stacks, {facts['stacks_cut']} cut")
+
+
+@cases(*PYTHONS)
+def test_waits_are_of_functions(context, version):
+    """Whoever waits stands in the function that does, and waiting for the interpreter's lock has a name."""
+    done, facts = sample(context, version, WAITING, "30")
+    took = {name: int(ns) for name, ns in (line.split() for line in done.stdout.splitlines())}
+    require(facts["waits_python_read"] > 50 * (facts["waits_python_unread"] + 1), f"stacks: {facts}")
+    rows = {row["function_name"]: row for row in context.report("functions", "--waits", "all")["rows"]}
+    waits = {row["waits_for"]: row for row in context.report("waits")["rows"]}
+    for name, kind in ("naps", "sleep"), ("reads", "pipe"), ("locks", "lock"), ("waits", "idle"):
+        waited = rows[name]["inclusive_blocked_time"]
+        require(0.7 * took[name] < waited < 1.1 * took[name], f"{name} waited {waited} of {took[name]}")
+        expect(waits[kind]["function_name"], name, f"who waits: {waits}")
+        require(waits[kind]["function_wait_time"] > 0.6 * took[name], f"{name}: {waits[kind]} of {took[name]}")
+    spins = rows["spins"]["inclusive_blocked_time"]
+    require(spins > 0.3 * waits["interpreter"]["wait_time"] > 0, f"{waits['interpreter']}, spins {spins}")

@@ -228,7 +228,7 @@ enum { OUTER = DWELL_PYTHON_OUTERMOST, EVAL = 0x1234, NATIVE = 0x9000 };
 static const char *merged(struct made *m, const char *pcs, const struct dw_python_frame *frames,
 			  size_t n, uint32_t state)
 {
-	const struct dw_python_merge merge = {&m->p, &m->all, m->process};
+	const struct dw_python_merge merge = {&m->p, m->process, &m->all.counts};
 	const struct dw_python_sample sample = {frames, n, state, true};
 	struct dw_walk w = {.has_frames = true};
 	static char text[32];

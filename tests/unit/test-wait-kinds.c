@@ -95,30 +95,37 @@ TEST(names_tell)
 {
 	static const struct {
 		const char *name;
-		bool in_c_library, is_known;
+		enum dw_wait_names of;
+		bool is_known;
 		enum dw_wait_kind kind;
 	} cases[] = {
-		{"pthread_mutex_lock", true, true, DWELL_WAIT_LOCK},
-		{"___pthread_mutex_lock@@GLIBC_2.2.5", true, true, DWELL_WAIT_LOCK},
-		{"pthread_mutex_unlock", true, false, 0},
-		{"__pthread_cond_wait_common", true, true, DWELL_WAIT_CONDITION},
-		{"__GI___wait4", true, false, 0},
-		{"__wait4", true, true, DWELL_WAIT_CHILD},
-		{"wait", true, true, DWELL_WAIT_CHILD},
-		{"wait", false, false, 0}, /* the user's */
-		{"Queue::wait(int)", true, false, 0},
-		{"std::sys::sync::mutex::futex::Mutex::lock_contended", false, true,
+		{"pthread_mutex_lock", DWELL_NAMES_OF_SYSTEM, true, DWELL_WAIT_LOCK},
+		{"___pthread_mutex_lock@@GLIBC_2.2.5", DWELL_NAMES_OF_SYSTEM, true,
 		 DWELL_WAIT_LOCK},
-		{"ThreadSuspend::SuspendEE(SUSPEND_REASON)", false, true, DWELL_WAIT_COLLECTION},
-		{"", true, false, 0},
-		{"____", true, false, 0},
+		{"pthread_mutex_unlock", DWELL_NAMES_OF_SYSTEM, false, 0},
+		{"__pthread_cond_wait_common", DWELL_NAMES_OF_SYSTEM, true, DWELL_WAIT_CONDITION},
+		{"__GI___wait4", DWELL_NAMES_OF_SYSTEM, false, 0},
+		{"__wait4", DWELL_NAMES_OF_SYSTEM, true, DWELL_WAIT_CHILD},
+		{"wait", DWELL_NAMES_OF_SYSTEM, true, DWELL_WAIT_CHILD},
+		{"wait", DWELL_NAMES_OF_USERS, false, 0}, /* the user's */
+		{"Queue::wait(int)", DWELL_NAMES_OF_SYSTEM, false, 0},
+		{"std::sys::sync::mutex::futex::Mutex::lock_contended", DWELL_NAMES_OF_USERS, true,
+		 DWELL_WAIT_LOCK},
+		{"ThreadSuspend::SuspendEE(SUSPEND_REASON)", DWELL_NAMES_OF_USERS, true,
+		 DWELL_WAIT_COLLECTION},
+		{"Condition.wait", DWELL_NAMES_OF_PYTHON, true, DWELL_WAIT_CONDITION},
+		{"wait", DWELL_NAMES_OF_PYTHON, true, DWELL_WAIT_CONDITION},
+		{"Thread.join", DWELL_NAMES_OF_PYTHON, true, DWELL_WAIT_CHILD},
+		{"PyThread_acquire_lock_timed", DWELL_NAMES_OF_SYSTEM, true, DWELL_WAIT_LOCK},
+		{"", DWELL_NAMES_OF_SYSTEM, false, 0},
+		{"____", DWELL_NAMES_OF_SYSTEM, false, 0},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		enum dw_wait_kind kind = 0;
 
 		CHECK_STR(cases[i].name, cases[i].name);
-		CHECK(dw_wait_kind_of_function(cases[i].name, cases[i].in_c_library, &kind) ==
+		CHECK(dw_wait_kind_of_function(cases[i].name, cases[i].of, &kind) ==
 		      cases[i].is_known);
 		CHECK_INT(kind, cases[i].kind);
 	}

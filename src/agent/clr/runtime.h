@@ -107,6 +107,7 @@ struct dw_com_method {
 /* Why the runtime stops its threads: COR_PRF_SUSPEND_REASON. */
 enum { DWELL_SUSPEND_FOR_GC = 1, DWELL_SUSPEND_FOR_GC_PREP = 7 };
 
+/* Whether threads that stop for @reason stop for a collection. */
 static inline bool dw_suspends_to_collect(uint32_t reason)
 {
 	return reason == DWELL_SUSPEND_FOR_GC || reason == DWELL_SUSPEND_FOR_GC_PREP;

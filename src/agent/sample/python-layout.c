@@ -1,10 +1,9 @@
 /*
- * Which interpreter this process has, and where fields stand in its objects; see python.h.
+ * Which interpreter this process has; see python.h.
  *
- * The table was made with offsetof() of each version's own headers; minor releases of a version
- * have the same. Before it is used the interpreter's own list of members of code objects must say
+ * Before a version's layout is used the interpreter's own list of members of code objects must say
  * the same, and from 3.13 on its table for debuggers, too, so that a build that differs is left
- * alone. Debug builds have the same layouts, builds without the global lock have not.
+ * alone.
  */
 #include "agent/sample/python.h"
 
@@ -20,105 +19,6 @@ enum {
 	VERSION_39 = 0x309,
 	VERSION_310 = 0x30a,
 	VERSION_313 = 0x30d,
-};
-
-static const struct dw_python_layout layouts[] = {
-	{.version = VERSION_39,
-	 .is_eval_own = true,
-	 .state_frame = 24,
-	 .frame_bytes = 112,
-	 .frame_code = 32,
-	 .frame_previous = 24,
-	 .frame_position = 104,
-	 .position_kind = DWELL_PYTHON_BYTES,
-	 .code_first_line = 40,
-	 .code_file = 104,
-	 .code_name = 112,
-	 .code_shown = 112,
-	 .code_lines = 120,
-	 .code_bytecode = 48,
-	 .text_ascii = 48,
-	 .text_other = 72,
-	 .sealed = {{16, 128}},
-	 .seals_name = true},
-	{.version = VERSION_310,
-	 .is_eval_own = true,
-	 .state_frame = 24,
-	 .frame_bytes = 104,
-	 .frame_code = 32,
-	 .frame_previous = 24,
-	 .frame_position = 96,
-	 .position_kind = DWELL_PYTHON_UNITS,
-	 .code_first_line = 40,
-	 .code_file = 104,
-	 .code_name = 112,
-	 .code_shown = 112,
-	 .code_lines = 120,
-	 .code_bytecode = 48,
-	 .text_ascii = 48,
-	 .text_other = 72,
-	 .sealed = {{16, 128}},
-	 .seals_name = true},
-	{.version = 0x30b,
-	 .has_cframe = true,
-	 .state_frame = 56,
-	 .cframe_frame = 8,
-	 .cframe_previous = 16,
-	 .frame_bytes = 80,
-	 .frame_code = 32,
-	 .frame_previous = 48,
-	 .frame_position = 56,
-	 .position_kind = DWELL_PYTHON_POINTER,
-	 .frame_mark = 68,
-	 .code_first_line = 72,
-	 .code_file = 112,
-	 .code_name = 120,
-	 .code_shown = 128,
-	 .code_lines = 136,
-	 .code_bytecode = 184,
-	 .text_ascii = 48,
-	 .text_other = 72,
-	 .sealed = {{24, 48}, {56, 144}},
-	 .seals_name = true},
-	{.version = 0x30c,
-	 .has_cframe = true,
-	 .has_base = true,
-	 .state_frame = 56,
-	 .cframe_frame = 0,
-	 .cframe_previous = 8,
-	 .frame_bytes = 72,
-	 .frame_code = 0,
-	 .frame_previous = 8,
-	 .frame_position = 56,
-	 .position_kind = DWELL_PYTHON_POINTER,
-	 .frame_mark = 70,
-	 .code_first_line = 68,
-	 .code_file = 112,
-	 .code_name = 120,
-	 .code_shown = 128,
-	 .code_lines = 136,
-	 .code_bytecode = 192,
-	 .text_ascii = 40,
-	 .text_other = 56,
-	 .sealed = {{24, 144}}}, /* with a version of its own */
-	{.version = VERSION_313,
-	 .has_base = true,
-	 .state_frame = 72,
-	 .frame_bytes = 72,
-	 .frame_code = 0,
-	 .frame_previous = 8,
-	 .frame_position = 56,
-	 .position_kind = DWELL_PYTHON_POINTER,
-	 .frame_mark = 70,
-	 .code_first_line = 68,
-	 .code_file = 112,
-	 .code_name = 120,
-	 .code_shown = 128,
-	 .code_lines = 136,
-	 .code_bytecode = 200,
-	 .text_ascii = 40,
-	 .text_other = 56,
-	 .sealed = {{24, 144}}},
 };
 
 /* Its version, 0 = none that can be here. Names that a version brought tell 3.9 and 3.10. */
@@ -199,15 +99,8 @@ static bool has_offsets(const struct dw_python_layout *l, const uint64_t *table)
 const struct dw_python_layout *dw_python_find_layout(void)
 {
 	const uint64_t *runtime = dw_loader_first("_PyRuntime");
-	uint32_t version = runtime ? find_version() : 0;
+	const struct dw_python_layout *l = runtime ? dw_python_layout(find_version()) : NULL;
 
-	for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts); i++) {
-		const struct dw_python_layout *l = &layouts[i];
-
-		if (l->version != version)
-			continue;
-		return has_members(l) && (version < VERSION_313 || has_offsets(l, runtime)) ? l
+	return l && has_members(l) && (l->version < VERSION_313 || has_offsets(l, runtime)) ? l
 											    : NULL;
-	}
-	return NULL;
 }

@@ -100,7 +100,7 @@ static int add_lines(struct dw_python *all, const struct dw_python_process *p, c
 	struct dw_python_lines piece;
 	int rc = 0;
 
-	dw_python_line_table_init(&table, p->version, t->lines, t->head.lines_bytes,
+	dw_python_line_table_init(&table, p->told.version, t->lines, t->head.lines_bytes,
 				  t->head.code_bytes, t->head.first_line);
 	while (!rc && dw_python_line_table_next(&table, &piece)) {
 		if (piece.line != last)
@@ -142,7 +142,7 @@ struct dw_python_process *dw_python_begin(const struct dw_python_runtime *told,
 
 	if (!p)
 		return NULL;
-	p->version = told->version;
+	p->told = *told;
 	p->bias = bias;
 	if (elf && dw_python_eval_find(elf, told->eval - bias, &p->eval)) {
 		free(p);
@@ -199,6 +199,8 @@ void dw_python_end(struct dw_python_process *p)
 		return;
 	dw_map_release(&p->by_code);
 	dw_vec_release(&p->codes);
+	dw_map_release(&p->threads.by_tid);
+	dw_vec_release(&p->threads.states);
 	free(p);
 }
 

@@ -34,6 +34,7 @@ struct dw_python {
 	struct dw_map places; /* of functions' code in their space -> row + 1 of svmas */
 	DW_VEC(uint64_t) svmas;
 	struct dw_python_counts counts;
+	struct dw_python_counts waits; /* the same of stacks that were read from outside */
 };
 
 /* A code object. */
@@ -44,13 +45,21 @@ struct dw_python_told {
 	uint64_t svma; /* of its first instruction, in the space of functions */
 };
 
+/* Where the interpreter has the states of its threads; see remote.c. */
+struct dw_python_threads {
+	struct dw_map by_tid; /* -> row + 1 */
+	DW_VEC(uint64_t) states;
+	uint64_t newest; /* the number of the newest, when all were looked at, 0 = look again */
+};
+
 /* One process's interpreter. */
 struct dw_python_process {
-	uint32_t version;
+	struct dw_python_runtime told;
 	uint64_t bias; /* of the module with it: svma = avma - bias */
 	struct dw_python_eval eval;
 	struct dw_map by_code; /* avma of a code object -> row + 1 */
 	DW_VEC(struct dw_python_told) codes;
+	struct dw_python_threads threads;
 };
 
 /* The process has the interpreter @told, in the module whose bytes are @elf (NULL = not known) at

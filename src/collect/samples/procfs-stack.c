@@ -165,10 +165,26 @@ int dw_remote_stack_copy(struct dw_remote_stack *o, pid_t pid, const struct dw_t
 	return got > 0 ? 0 : got ? (int)got : -EFAULT;
 }
 
+int dw_remote_stack_python(struct dw_remote_stack *o, struct dw_sample_unwinder *s,
+			   const struct dw_tracked_thread *th)
+{
+	struct dw_python_process *p = th->process->python;
+	int rc;
+
+	o->python.is_told = false;
+	if (!p)
+		return 0;
+	rc = dw_python_remote_read(&o->python, &s->python, p, th->process->pid, th->tid);
+	o->read_ns = dw_clock_ns(CLOCK_MONOTONIC);
+	return rc;
+}
+
 int dw_remote_stack_unwind(struct dw_remote_stack *o, struct dw_sample_unwinder *s,
 			   struct dw_tracked_thread *th, const struct dw_task_place *place,
 			   uint64_t time_ns, uint32_t *ret)
 {
+	const struct dw_python_sample python = {o->python.frames, o->python.n, o->python.state,
+						o->python.is_told};
 	struct reading r = {o, s, th->process, {.base = place->sp}, 0};
 	int rc = dw_sample_unwinder_begin(s, th, time_ns);
 	bool whole;
@@ -186,7 +202,7 @@ int dw_remote_stack_unwind(struct dw_remote_stack *o, struct dw_sample_unwinder 
 		whole = !rc && unwind(&r, place);
 	}
 	if (!rc)
-		rc = dw_sample_unwinder_intern(s, th, r.n, !whole, ret);
+		rc = dw_sample_unwinder_intern(s, th, r.n, !whole, &python, ret);
 	*(whole ? &o->whole : &o->cut) += 1;
 	return rc;
 }
@@ -195,4 +211,5 @@ void dw_remote_stack_release(struct dw_remote_stack *o)
 {
 	free(o->bytes);
 	o->bytes = NULL;
+	dw_python_remote_release(&o->python);
 }

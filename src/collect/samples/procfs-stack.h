@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "collect/python/remote.h"
 #include "collect/samples/call-check.h"
 #include "collect/samples/sample.h"
 #include "target/proc.h"
@@ -22,6 +23,7 @@ struct dw_remote_stack {
 	uint64_t cut;	  /* others */
 	uint64_t refused; /* we may not read */
 	struct dw_call_checks calls;
+	struct dw_python_remote python;
 };
 
 /*
@@ -29,6 +31,10 @@ struct dw_remote_stack {
  * does. 0; -EPERM when its memory may not be read; -ESRCH or -EFAULT when it is gone; -ENOMEM.
  */
 int dw_remote_stack_copy(struct dw_remote_stack *o, pid_t pid, const struct dw_task_place *place);
+
+/* Read the frames of Python of @th, which waits, if it has any. 0 or -ENOMEM. */
+int dw_remote_stack_python(struct dw_remote_stack *o, struct dw_sample_unwinder *s,
+			   const struct dw_tracked_thread *th);
 
 /*
  * What was copied last, of @th at @place, as a stack id of its profile. What lies deeper

@@ -113,6 +113,7 @@ int dw_python_stack_merge(const struct dw_python_merge *m, const struct dw_walk 
 	bool is_unmatched = false;
 	int rc = 0;
 
+	m->counts->torn += sample->state == DWELL_PYTHON_TORN;
 	if (is_cut)
 		g.stack = w->frames.v[0].stack;
 	else if (sample->state == DWELL_PYTHON_DEEP)
@@ -126,9 +127,9 @@ int dw_python_stack_merge(const struct dw_python_merge *m, const struct dw_walk 
 		rc = push_group(&g);
 	if (!rc)
 		rc = push_all(&g, w, at);
-	m->all->counts.samples += sample->n && !g.left && !is_unmatched;
-	m->all->counts.unmatched += is_unmatched;
-	m->all->counts.unnamed += g.is_unnamed;
+	m->counts->samples += sample->n && !g.left && !is_unmatched;
+	m->counts->unmatched += is_unmatched;
+	m->counts->unnamed += g.is_unnamed;
 	*ret = g.stack;
 	return rc;
 }

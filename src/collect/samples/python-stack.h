@@ -15,8 +15,8 @@
 /* Whose stack it is. */
 struct dw_python_merge {
 	struct dw_profile *profile;
-	struct dw_python *all;
 	const struct dw_python_process *process;
+	struct dw_python_counts *counts; /* of what becomes of it */
 };
 
 /*

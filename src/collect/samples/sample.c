@@ -341,9 +341,8 @@ static uint64_t top_of(const struct dw_walk_frame *f)
 static int merge_python(struct dw_sample_unwinder *s, const struct dw_tracked_thread *th,
 			const struct dw_python_sample *python, uint32_t *ret)
 {
-	const struct dw_python_merge m = {s->profile, &s->python, th->process->python};
+	const struct dw_python_merge m = {s->profile, th->process->python, &s->python.counts};
 
-	s->python.counts.torn += python->state == DWELL_PYTHON_TORN;
 	s->cut += python->state == DWELL_PYTHON_DEEP && th->walk->frames.v[0].pc != DWELL_WALK_CUT;
 	return dw_python_stack_merge(&m, th->walk, python, ret);
 }
@@ -522,19 +521,19 @@ int dw_sample_unwinder_begin(struct dw_sample_unwinder *s, struct dw_tracked_thr
 }
 
 int dw_sample_unwinder_intern(struct dw_sample_unwinder *s, const struct dw_tracked_thread *th,
-			      size_t n, bool cut, uint32_t *ret)
+			      size_t n, bool cut, const struct dw_python_sample *python,
+			      uint32_t *ret)
 {
-	uint32_t frame;
-	int rc = 0;
+	const struct dw_python_merge m = {s->profile, th->process->python, &s->python.waits};
+	struct dw_walk w = {.has_frames = python->is_told && m.process};
+	int rc = cut ? push_cut(s, &w) : 0;
 
-	*ret = 0;
-	if (cut)
-		rc = add_cut(s, ret);
-	while (n && !rc) {
-		rc = intern_frame(s, th->process, &s->frames[--n], &frame);
-		if (!rc)
-			rc = dw_stacks_add(&s->profile->stacks, *ret, frame, ret);
-	}
+	while (n && !rc)
+		rc = push_frame(s, th->process, &w, &s->frames[--n]);
+	*ret = !rc && w.frames.n ? w.frames.v[w.frames.n - 1].stack : 0;
+	if (!rc && w.has_frames && w.frames.n)
+		rc = dw_python_stack_merge(&m, &w, python, ret);
+	dw_vec_release(&w.frames);
 	return rc;
 }
 

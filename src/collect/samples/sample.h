@@ -42,10 +42,11 @@ int dw_sample_unwinder_take(struct dw_sample_unwinder *s, const struct dw_perf_r
 int dw_sample_unwinder_begin(struct dw_sample_unwinder *s, struct dw_tracked_thread *th,
 			     uint64_t time_ns);
 
-/* The stack id of the first @n of s->frames, innermost first, of @th; @cut: their outermost ones
- * are missing. 0 or -ENOMEM. */
+/* The stack id of the first @n of s->frames, innermost first, of @th, with its frames of Python;
+ * @cut: their outermost ones are missing. 0 or -ENOMEM. */
 int dw_sample_unwinder_intern(struct dw_sample_unwinder *s, const struct dw_tracked_thread *th,
-			      size_t n, bool cut, uint32_t *ret);
+			      size_t n, bool cut, const struct dw_python_sample *python,
+			      uint32_t *ret);
 
 /* Have the processor fetch what a walk of @r, a sample not taken in yet, will most likely read. */
 void dw_sample_unwinder_ahead(const struct dw_sample_unwinder *s, const struct dw_perf_record *r);

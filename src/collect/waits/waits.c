@@ -82,6 +82,8 @@ static int read_stack(struct dw_waits_watch *w, struct dw_tracked_thread *th,
 
 	if (!rc)
 		rc = dw_remote_stack_copy(o, th->process->pid, &place);
+	if (!rc)
+		rc = dw_remote_stack_python(o, &w->dispatcher->unwinder, th);
 	if (rc)
 		return rc;
 	copied_ns = o->read_ns;
@@ -166,6 +168,7 @@ static int arm(struct dw_waits_watch *w, uint64_t now_ns)
 /* Note in the profile how waits were recorded. */
 static int note(const struct dw_waits_watch *w)
 {
+	const struct dw_python_counts *python = &w->dispatcher->unwinder.python.waits;
 	struct dw_facts *f = &w->dispatcher->track.profile->facts;
 	const struct {
 		const char *key;
@@ -175,6 +178,8 @@ static int note(const struct dw_waits_watch *w)
 		{"waits_stacks_cut", w->remote.cut},
 		{"waits_stacks_refused", w->remote.refused},
 		{"waits_unseen_ns", w->nameless_ns},
+		{"waits_python_read", python->samples},
+		{"waits_python_unread", python->torn + python->unmatched + python->unnamed},
 	};
 	int rc = dw_facts_set_text(f, "off_cpu", w->has_records ? "switches" : "times");
 

@@ -1,0 +1,84 @@
+/*
+ * Code objects; see code.h.
+ */
+#include "python/code.h"
+
+enum {
+	OBJECT_SIZE = 16,
+	BYTES_DATA = 32,
+	TEXT_LENGTH = 16,
+	TEXT_STATE = 32,
+	TEXT_BYTES = 40,
+	STATE_COMPACT = 1 << 5,
+	STATE_ASCII = 1 << 6,
+};
+
+/* The characters of the text object at @at; none if it is not of the usual kind. */
+static struct dw_python_part find_text(const struct dw_python_layout *l, struct dw_python_memory *m,
+				       uint64_t at)
+{
+	struct dw_python_part p = {0};
+	uint64_t length;
+	uint32_t state;
+
+	if (at % sizeof(at) || !dw_python_can_read(m, at, TEXT_BYTES))
+		return p;
+	length = dw_python_word(m, at + TEXT_LENGTH);
+	state = (uint32_t)dw_python_word(m, at + TEXT_STATE);
+	p.width = state >> 2 & 7;
+	if (!(state & STATE_COMPACT) || (p.width != 1 && p.width != 2 && p.width != 4))
+		return (struct dw_python_part){0};
+	if (length > DWELL_PYTHON_TEXT_MAX / p.width)
+		length = DWELL_PYTHON_TEXT_MAX / p.width;
+	p.at = at + (state & STATE_ASCII ? l->text_ascii : l->text_other);
+	p.bytes = (uint32_t)length * p.width;
+	return p;
+}
+
+/* The contents of the object of bytes at @at, none if they are too many. */
+static struct dw_python_part find_bytes(struct dw_python_memory *m, uint64_t at)
+{
+	struct dw_python_part p = {at + BYTES_DATA, 0, 1};
+	uint64_t n;
+
+	if (at % sizeof(at) || !dw_python_can_read(m, at, BYTES_DATA))
+		return p;
+	n = dw_python_word(m, at + OBJECT_SIZE);
+	p.bytes = n <= DWELL_PYTHON_LINES_MAX ? (uint32_t)n : 0;
+	return p;
+}
+
+static uint32_t code_bytes(const struct dw_python_layout *l, struct dw_python_memory *m,
+			   uint64_t code)
+{
+	uint64_t n = dw_python_word(m, code + OBJECT_SIZE) * 2;
+
+	if (l->position_kind != DWELL_PYTHON_POINTER) {
+		uint64_t at = dw_python_word(m, code + l->code_bytecode);
+
+		n = at % sizeof(at) == 0 && dw_python_can_read(m, at, BYTES_DATA)
+			    ? dw_python_word(m, at + OBJECT_SIZE)
+			    : 0;
+	}
+	return n < INT32_MAX ? (uint32_t)n : 0;
+}
+
+void dw_python_describe(const struct dw_python_layout *l, struct dw_python_memory *m, uint64_t code,
+			uint32_t seal, struct dw_python_code *ret,
+			struct dw_python_part parts[DWELL_PYTHON_PARTS])
+{
+	parts[DWELL_PYTHON_NAME] = find_text(l, m, dw_python_word(m, code + l->code_shown));
+	parts[DWELL_PYTHON_FILE] = find_text(l, m, dw_python_word(m, code + l->code_file));
+	parts[DWELL_PYTHON_LINES] = find_bytes(m, dw_python_word(m, code + l->code_lines));
+	*ret = (struct dw_python_code){
+		.code = code,
+		.seal = seal,
+		.first_line = dw_python_half(m, code + l->code_first_line),
+		.code_bytes = code_bytes(l, m, code),
+		.lines_bytes = parts[DWELL_PYTHON_LINES].bytes,
+		.name = {(uint16_t)parts[DWELL_PYTHON_NAME].bytes,
+			 (uint16_t)parts[DWELL_PYTHON_NAME].width},
+		.file = {(uint16_t)parts[DWELL_PYTHON_FILE].bytes,
+			 (uint16_t)parts[DWELL_PYTHON_FILE].width},
+	};
+}
