@@ -63,6 +63,8 @@ int dw_compared_columns_choose(struct dw_comparison *c, const struct dw_view *v)
 
 	for (size_t i = 0; i < wanted_n; i++)
 		wanted[i] = c->wanted[i];
+	c->is_estimated =
+		dw_measures_has(dw_profile_measures(v->request.profile), DWELL_MEASURE_DRAWS);
 	add(c, main);
 	if (v->ops == &dw_view_file_io) {
 		add(c, DWELL_COLUMN_READS);
@@ -76,13 +78,12 @@ int dw_compared_columns_choose(struct dw_comparison *c, const struct dw_view *v)
 			       ? DWELL_COLUMN_INSTANCES
 			       : total_of(v, DWELL_MEASURE_OBJECTS, info->exclusive));
 	}
+	c->counts_n = c->is_estimated ? 0 : c->columns_n - 1;
 	/* Trees have very many rows. */
 	if (info->measure && v->ops != &dw_view_lifetime && !v->ops->tree)
 		add(c, total_of(v, info->measure, !info->exclusive));
 	for (size_t i = 0; i < wanted_n; i++)
 		add(c, wanted[i]);
-	c->is_estimated =
-		dw_measures_has(dw_profile_measures(v->request.profile), DWELL_MEASURE_DRAWS);
 	for (size_t i = 0; i < c->columns_n; i++)
 		c->columns[i].is_count &= !c->is_estimated;
 	return 0;

@@ -48,11 +48,16 @@ enum dw_happened {
 	(DWELL_HAS_APPEARED | DWELL_HAS_GONE | DWELL_MORE_CALLS | DWELL_FEWER_CALLS | \
 	 DWELL_SLOWER | DWELL_FASTER)
 
-/* How far the difference of a row's main column can be trusted. */
+/* How far a difference can be trusted. */
 enum dw_trust {
 	DWELL_NOT_TESTED = 0, /* too little of all, or too few runs */
 	DWELL_TESTED,
 	DWELL_COUNTED, /* the same in all runs of a side: exact */
+};
+
+struct dw_verdict {
+	enum dw_trust trust;
+	float p; /* adjusted; 1 = not tested */
 };
 
 struct dw_compared_row {
@@ -63,11 +68,11 @@ struct dw_compared_row {
 	uint32_t line; /* lines: as the newer side has it */
 	uint32_t level;
 	uint16_t happened; /* enum dw_happened */
-	uint8_t trust;	   /* enum dw_trust */
+	uint8_t count;	   /* column that more or fewer calls are told of */
 	bool has[DWELL_SIDES];
 	bool is_above; /* likewise: something below it is different */
 	bool is_shown; /* a tree's: it or something below it is different */
-	float p;       /* adjusted; 1 = not tested */
+	struct dw_verdict cost, calls; /* of the main column; of the count */
 };
 
 /* A run: a session. */
@@ -99,6 +104,7 @@ struct dw_comparison {
 	size_t wanted_n;
 	struct dw_compared_column columns[DWELL_COMPARED_MAX];
 	size_t columns_n;  /* 0 = no session was added yet */
+	size_t counts_n;   /* of them, from DWELL_CALLS on: those that say how often */
 	bool is_estimated; /* counts are estimates, too: of a part of the objects */
 	struct dw_names names;
 	DW_VEC(struct dw_compared_row) rows; /* parents first */
@@ -107,8 +113,9 @@ struct dw_comparison {
 	size_t runs_n[DWELL_SIDES];
 	struct dw_pairs edge_of;	       /* caller, callee: names */
 	DW_VEC(struct dw_compared_edge) edges; /* at the end in the order of callees */
-	size_t tests;			       /* rows that were tested */
+	size_t tests;			       /* rows that are large enough to be tested */
 	size_t runs_wanted;		       /* a side, for so many */
+	size_t outside;			       /* dw_shift_outside() of the runs */
 	DW_VEC(uint32_t)
 	order; /* rows to show, those that matter most first; of a tree in its
 		  order */
@@ -158,10 +165,11 @@ static inline uint64_t dw_comparison_value(const struct dw_comparison *c,
 	return row < run->rows ? run->values[row * c->columns_n + column] : 0;
 }
 
-/* Whether calls, or else objects, are compared: DWELL_CALLS. */
+/* Whether calls, or else objects, are compared (DWELL_CALLS), and the main column is what these
+ * cost. What is done to files has several counts, and they are not what its time is made of. */
 static inline bool dw_comparison_has_calls(const struct dw_comparison *c)
 {
-	return c->columns_n > DWELL_CALLS && c->columns[DWELL_CALLS].is_count;
+	return c->counts_n == 1;
 }
 
 /* What is told of @row by its name: text, "" for none. Borrowed. */

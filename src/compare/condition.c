@@ -120,24 +120,13 @@ static double excess(const struct dw_condition *condition, const struct dw_chang
 	return 100 * more / change->base - condition->allowed;
 }
 
-/* Whether @row has enough of @column to be tested: 1 % of all runs' together. */
-static bool is_large(const struct dw_comparison *c, size_t row, size_t column)
-{
-	double all = 0, own = 0;
-
-	dw_vec_each(run, &c->runs) {
-		all += (double)run->all[column];
-		own += (double)dw_comparison_value(c, run, row, column);
-	}
-	return own > 0 && own * 100 >= DWELL_TESTED_PCT * all;
-}
-
 struct checking {
 	const struct dw_condition *condition;
 	const struct dw_comparison *c;
 	size_t column;	       /* index */
 	DW_VEC(uint32_t) rows; /* that are tested */
 	DW_VEC(double) p;
+	DW_VEC(double) shift;
 	struct dw_condition_finding *ret;
 	double worst;
 };
@@ -161,39 +150,41 @@ static void find(struct checking *k, enum dw_condition_result result, size_t row
 static int check_row(struct checking *k, uint32_t row, bool *fitting)
 {
 	struct dw_change change;
+	double p, shift;
 
 	if (!fits(k->condition, k->c, row))
 		return 0;
 	*fitting = true;
-	if (!dw_change_get(k->c, row, k->column, &change))
-		return -ENOMEM;
+	change = dw_change_get(k->c, row, k->column);
 	if (change.is_exact) {
 		if (excess(k->condition, &change, change.now - change.base) > 0)
 			find(k, DWELL_IS_MET, row, &change);
 		return 0;
 	}
 	/* A row that is asked for by name is tested however small it is. */
-	if (!k->condition->glob && !is_large(k->c, row, k->column))
+	if (!k->condition->glob && !dw_comparison_is_large(k->c, row, k->column))
 		return 0;
-	return dw_vec_push(&k->rows, row) || dw_vec_push(&k->p, change.p) ? -ENOMEM : 0;
+	if (!dw_change_test(k->c, row, k->column, &p, &shift) || dw_vec_push(&k->rows, row) ||
+	    dw_vec_push(&k->p, p) || dw_vec_push(&k->shift, shift))
+		return -ENOMEM;
+	return 0;
 }
 
 static int check_tests(struct checking *k)
 {
-	bool enough = dw_comparison_has_runs(k->c, k->rows.n);
+	bool suffice = dw_runs_suffice(k->c->runs_n[0], k->c->runs_n[1], k->rows.n);
 
 	if (!dw_adjust_p(k->p.v, k->p.n))
 		return -ENOMEM;
 	for (size_t i = 0; i < k->rows.n; i++) {
-		struct dw_change change;
+		struct dw_change change = dw_change_get(k->c, k->rows.v[i], k->column);
 
-		if (!dw_change_get(k->c, k->rows.v[i], k->column, &change))
-			return -ENOMEM;
-		if (!enough)
+		if (k->p.v[i] <= DWELL_SIGNIFICANCE) {
+			if (excess(k->condition, &change, k->shift.v[i]) > 0)
+				find(k, DWELL_IS_MET, k->rows.v[i], &change);
+		} else if (!suffice) {
 			find(k, DWELL_IS_UNDECIDED, k->rows.v[i], &change);
-		else if (k->p.v[i] <= DWELL_SIGNIFICANCE &&
-			 excess(k->condition, &change, change.shift.median) > 0)
-			find(k, DWELL_IS_MET, k->rows.v[i], &change);
+		}
 	}
 	if (k->ret->result == DWELL_IS_UNDECIDED)
 		k->ret->runs_wanted = dw_runs_wanted(k->rows.n);
@@ -223,6 +214,7 @@ int dw_condition_check(const struct dw_condition *condition, const struct dw_com
 		rc = check_tests(&k);
 	dw_vec_release(&k.rows);
 	dw_vec_release(&k.p);
+	dw_vec_release(&k.shift);
 	return rc;
 }
 

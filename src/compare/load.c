@@ -172,7 +172,7 @@ static int reserve_values(struct adding *a, uint32_t row)
 static int add_row(struct adding *a, size_t place)
 {
 	struct dw_comparison *c = a->c;
-	struct dw_compared_row key = {.parent = UINT32_MAX, .p = 1};
+	struct dw_compared_row key = {.parent = UINT32_MAX};
 	struct dw_row row;
 	uint32_t at;
 

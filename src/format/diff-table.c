@@ -74,11 +74,10 @@ static void put_calls(struct table *t, const struct dw_change *n)
 static const char *show(struct table *t, uint32_t at, int cell)
 {
 	const struct dw_compared_row *row = &t->c->rows.v[at];
-	struct dw_change change = {0};
+	struct dw_change change = dw_change_get(
+		t->c, at, cell == CALLS && row->count ? row->count : DWELL_MAIN);
 
 	dw_buf_clear(&t->cell);
-	if (cell <= CALLS)
-		dw_change_get(t->c, at, cell == CALLS ? DWELL_CALLS : DWELL_MAIN, &change);
 	if (cell == BASE && row->has[DWELL_SIDE_BASE])
 		put_main(t, change.base, false);
 	else if (cell == NEW && row->has[DWELL_SIDE_NEW])
@@ -108,10 +107,9 @@ static void choose_unit(struct table *t)
 
 	t->is_time = kind == DWELL_CELL_DURATION_NS || kind == DWELL_CELL_CALL_NS;
 	for (size_t i = 0; i < dw_diff_rows(t->job); i++) {
-		struct dw_change change;
+		struct dw_change change = dw_change_get(t->c, t->c->order.v[i], DWELL_MAIN);
 
-		if (dw_change_get(t->c, t->c->order.v[i], DWELL_MAIN, &change))
-			most = fmax(most, fmax(change.base, change.now));
+		most = fmax(most, fmax(change.base, change.now));
 	}
 	/* In narrow tables one digit before the point has to do. */
 	if (t->job->width && t->job->width < PCT_FROM)

@@ -123,6 +123,7 @@ static bool make(struct dw_comparison *c, size_t n, uint64_t (*values)[ROWS][COL
 		.relevant_pct = 1,
 		.columns = {{DWELL_COLUMN_AE, false}, {DWELL_COLUMN_CALLS, true}},
 		.columns_n = COLUMNS,
+		.counts_n = 1,
 	};
 	for (size_t run = 0; run < 2 * n; run++) {
 		struct dw_compared_run made = {.side = run < n ? DWELL_SIDE_BASE : DWELL_SIDE_NEW,
@@ -133,10 +134,11 @@ static bool make(struct dw_comparison *c, size_t n, uint64_t (*values)[ROWS][COL
 		memcpy(made.values, values[run], sizeof *values);
 		for (size_t row = 0; row < ROWS; row++) {
 			uint32_t name = add_name(&c->names, "program", names[row], made.side);
-			struct dw_compared_row key = {.parent = UINT32_MAX, .name = name, .p = 1};
+			struct dw_compared_row key = {.parent = UINT32_MAX, .name = name};
 			bool has = made.values[row * COLUMNS + 1] > 0;
 
-			made.all[DWELL_MAIN] += made.values[row * COLUMNS];
+			for (size_t k = 0; k < COLUMNS; k++)
+				made.all[k] += made.values[row * COLUMNS + k];
 			if (dw_comparison_add_row(c, &key) != row)
 				return false;
 			c->rows.v[row].has[made.side] |= has;
@@ -161,8 +163,8 @@ TEST(a_difference_is_calls_and_what_each_costs)
 	for (uint32_t row = 0; row < ROWS; row++) {
 		static const struct dw_story want[ROWS] = {{2000, 0}, {500, 1000}, {70, 0}};
 
-		CHECK(dw_change_get(&c, row, DWELL_MAIN, &time));
-		CHECK(dw_change_get(&c, row, DWELL_CALLS, &calls));
+		time = dw_change_get(&c, row, DWELL_MAIN);
+		calls = dw_change_get(&c, row, DWELL_CALLS);
 		CHECK(calls.is_exact && !time.is_exact);
 		story = dw_story_of(&time, &calls);
 		CHECK(story.by_calls == want[row].by_calls);
@@ -200,26 +202,109 @@ TEST(times_are_tested_over_runs)
 	CHECK_INT(c.tests, ROWS);
 	CHECK_INT(c.runs_wanted, 5);
 	CHECK_INT(c.rows.v[0].happened, DWELL_SLOWER);
-	CHECK_INT(c.rows.v[0].trust, DWELL_TESTED);
-	CHECK(fabs(c.rows.v[0].p - 3 * 2 / 924.) < 1e-6);
+	CHECK_INT(c.rows.v[0].cost.trust, DWELL_TESTED);
+	CHECK(fabs(c.rows.v[0].cost.p - 3 * 2 / 924.) < 1e-6);
+	CHECK_INT(c.rows.v[0].calls.trust, DWELL_COUNTED);
 	CHECK_INT(c.rows.v[1].happened, DWELL_CALLS_VARY);
 	CHECK_INT(c.rows.v[2].happened, 0);
 	CHECK_INT(c.order.n, 1);
 	dw_comparison_release(&c);
 }
 
-TEST(three_runs_a_side_tell_nothing_of_times)
+/* Counts that vary are tested as times are. */
+TEST(more_calls_are_told_of_counts_that_vary)
+{
+	uint64_t values[12][ROWS][COLUMNS];
+	struct dw_comparison c;
+
+	for (size_t run = 0; run < 12; run++) {
+		bool is_new = run >= 6;
+		uint64_t made[ROWS][COLUMNS] = {
+			{(is_new ? 3000 : 1000) + run % 6 * 10, (is_new ? 300 : 100) + run % 6},
+			{1000, 100 + run * 7 % 6},
+			/* Not called in all runs of the base, and in some of these at no time. */
+			{is_new ? 500 : 0, is_new ? 7 + run : 0},
+		};
+
+		memcpy(values[run], made, sizeof made);
+	}
+	CHECK(make(&c, 6, values));
+	CHECK_INT(dw_comparison_finish(&c, NULL), 0);
+	CHECK_INT(c.rows.v[0].happened, DWELL_MORE_CALLS | DWELL_CALLS_VARY);
+	CHECK_INT(c.rows.v[0].calls.trust, DWELL_TESTED);
+	CHECK(fabs(c.rows.v[0].calls.p - 2 * 2 / 924.) < 1e-6);
+	CHECK_INT(c.rows.v[1].happened, DWELL_CALLS_VARY);
+	CHECK_INT(c.rows.v[2].happened, DWELL_HAS_APPEARED);
+	CHECK_INT(c.rows.v[2].calls.trust, DWELL_COUNTED);
+	CHECK_INT(c.order.n, 2);
+	dw_comparison_release(&c);
+}
+
+/* What is called in some runs alone costs nothing in the others: not 0 ns. */
+TEST(runs_without_a_call_have_no_cost)
 {
 	uint64_t values[12][ROWS][COLUMNS];
 	struct dw_comparison c;
 
 	fill(values);
-	memcpy(values[3], values[6], 3 * sizeof *values);
-	CHECK(make(&c, 3, values));
+	for (size_t run = 0; run < 12; run++) {
+		bool is_called = run >= 6 || run % 6 == 0;
+
+		values[run][0][0] = is_called ? 1000 + run : 0;
+		values[run][0][1] = is_called;
+	}
+	CHECK(make(&c, 6, values));
 	CHECK_INT(dw_comparison_finish(&c, NULL), 0);
-	CHECK_INT(c.rows.v[0].happened, 0);
-	CHECK_INT(c.order.n, 0);
-	CHECK(!dw_comparison_has_runs(&c, c.tests));
+	CHECK_INT(c.rows.v[0].happened & (DWELL_SLOWER | DWELL_FASTER), 0);
+	CHECK_INT(c.rows.v[0].happened & DWELL_CALLS_VARY, DWELL_CALLS_VARY);
+	dw_comparison_release(&c);
+}
+
+/* Three runs cannot be significant, and four not where many rows are tested: what is large and has
+ * no run in common is told as not tested. */
+TEST(too_few_runs_tell_what_is_large_as_not_tested)
+{
+	uint64_t values[12][ROWS][COLUMNS];
+	struct dw_comparison c;
+
+	for (size_t n = 3; n <= 4; n++) {
+		fill(values);
+		/* As slow, but for one run of the base that is slower. */
+		for (size_t run = 6; run < 12; run++)
+			values[run][2][0] = 1500;
+		values[0][2][0] = 1600;
+		memcpy(values[n], values[6], n * sizeof *values);
+		CHECK(make(&c, n, values));
+		CHECK_INT(dw_comparison_finish(&c, NULL), 0);
+		CHECK_INT(c.tests, 3);
+		CHECK_INT(c.runs_wanted, 5);
+		CHECK_INT(c.rows.v[0].happened, DWELL_SLOWER);
+		CHECK_INT(c.rows.v[0].cost.trust, DWELL_NOT_TESTED);
+		CHECK(c.rows.v[0].cost.p == 1);
+		CHECK_INT(c.rows.v[2].happened, 0);
+		CHECK_INT(c.order.n, 1);
+		dw_comparison_release(&c);
+	}
+}
+
+/* Four runs are too few for one row of three, but when all of them differ, that is no chance. */
+TEST(few_runs_do_where_most_rows_differ)
+{
+	uint64_t values[8][ROWS][COLUMNS];
+	struct dw_comparison c;
+
+	for (size_t run = 0; run < 8; run++)
+		for (size_t row = 0; row < ROWS; row++) {
+			values[run][row][0] = (run < 4 ? 1000 : 1040) + run % 4;
+			values[run][row][1] = 10;
+		}
+	CHECK(make(&c, 4, values));
+	CHECK_INT(dw_comparison_finish(&c, NULL), 0);
+	for (size_t row = 0; row < ROWS; row++) {
+		CHECK_INT(c.rows.v[row].happened, DWELL_SLOWER);
+		CHECK_INT(c.rows.v[row].cost.trust, DWELL_TESTED);
+		CHECK(fabs(c.rows.v[row].cost.p - 2 / 70.) < 1e-6);
+	}
 	dw_comparison_release(&c);
 }
 
