@@ -5,8 +5,8 @@
 
 #include "compare/comparison.h"
 
-/* Choose the columns of @c, whose first session is seen by @v. 0. */
-int dw_compared_columns_choose(struct dw_comparison *c, const struct dw_view *v);
+/* Choose the columns of @c, whose first session is seen by @v. */
+void dw_compared_columns_choose(struct dw_comparison *c, const struct dw_view *v);
 
 /* What @row has of @column. */
 uint64_t dw_compared_column_value(const struct dw_view *v, const struct dw_row *row,

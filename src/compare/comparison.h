@@ -19,7 +19,8 @@
 #include <stdint.h>
 
 enum {
-	DWELL_COMPARED_MAX = 12, /* columns of a comparison */
+	DWELL_WANTED_MAX = 16,	 /* columns that somebody asks for, */
+	DWELL_COMPARED_MAX = 24, /* and all of a comparison */
 	DWELL_MAIN = 0,		 /* the one that rows are compared by, */
 	DWELL_CALLS = 1,	 /* and how often it happened, if that was counted */
 };
@@ -70,8 +71,8 @@ struct dw_compared_row {
 	uint16_t happened; /* enum dw_happened */
 	uint8_t count;	   /* column that more or fewer calls are told of */
 	bool has[DWELL_SIDES];
-	bool is_above; /* likewise: something below it is different */
-	bool is_shown; /* a tree's: it or something below it is different */
+	bool is_above;		       /* likewise: something below it is different */
+	bool is_shown;		       /* a tree's: it or something below it is different */
 	struct dw_verdict cost, calls; /* of the main column; of the count */
 };
 
@@ -80,12 +81,13 @@ struct dw_compared_run {
 	enum dw_side side;
 	char *path;			  /* owned */
 	uint32_t program;		  /* what was run, a string of the names; 0 = not known */
+	uint32_t recorded;		  /* what there is of it, "samples of time": likewise */
 	uint64_t *values;		  /* by row, then column */
 	size_t rows;			  /* that it has values for */
-	uint64_t all[DWELL_COMPARED_MAX]; /* what shares are shares of, of columns that have it */
+	uint64_t all[DWELL_COMPARED_MAX]; /* what shares are shares of */
 	uint64_t duration_ns;
 	uint32_t processes, threads;
-	double sample_ns;
+	double sample_ns; /* of samples of time, else 0 */
 };
 
 struct dw_compared_edge {
@@ -97,10 +99,10 @@ struct dw_compared_edge {
 struct dw_comparison {
 	const struct dw_view_ops *view;
 	enum dw_method method;
-	enum dw_column sort; /* asked for; DWELL_COLUMN_END = the view's own */
-	bool all;	     /* rows that are no different are listed, too */
-	double relevant_pct; /* smaller differences of time do not matter */
-	enum dw_column wanted[DWELL_COMPARED_MAX]; /* beside those of the view */
+	enum dw_column sort;			 /* asked for; DWELL_COLUMN_END = the view's own */
+	bool all;				 /* rows that are no different are listed, too */
+	double relevant_pct;			 /* smaller differences of time do not matter */
+	enum dw_column wanted[DWELL_WANTED_MAX]; /* beside those of the view */
 	size_t wanted_n;
 	struct dw_compared_column columns[DWELL_COMPARED_MAX];
 	size_t columns_n;  /* 0 = no session was added yet */
@@ -131,16 +133,16 @@ struct dw_compared_session {
 	uint32_t function; /* of the view, 0 = none */
 };
 
-/* Also compare @column, which sessions must have, beside those of the view. Before the first
- * session. */
+/* Also compare @column, which sessions must have, beside those of the view; DWELL_WANTED_MAX times
+ * at most, before the first session. */
 void dw_comparison_want(struct dw_comparison *c, enum dw_column column);
 
 /* The parts of totals that are read of @p. */
 unsigned dw_comparison_parts(const struct dw_comparison *c, const struct dw_profile *p);
 
 /*
- * Add a session. 0, -ENOMEM, or with a line in @err: DWELL_ERR_REFUSED (of another method than the
- * first one, or without what is compared), DWELL_ERR_LIMIT (too many runs of its side).
+ * Add a session. 0, -ENOMEM, or with a line in @err: DWELL_ERR_REFUSED (of another method or event
+ * than the first one, or without what is compared), DWELL_ERR_LIMIT (too many runs of its side).
  */
 int dw_comparison_add(struct dw_comparison *c, const struct dw_compared_session *session,
 		      struct dw_error *err);

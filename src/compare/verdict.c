@@ -70,8 +70,7 @@ struct dw_change dw_change_get(const struct dw_comparison *c, size_t row, size_t
 	return change_of(&s, c->columns[column].is_count);
 }
 
-bool dw_change_shift(const struct dw_comparison *c, size_t row, size_t column,
-		     struct dw_shift *ret)
+bool dw_change_shift(const struct dw_comparison *c, size_t row, size_t column, struct dw_shift *ret)
 {
 	struct sides s;
 
@@ -208,9 +207,9 @@ static bool is_striking(const struct dw_comparison *c, size_t row, size_t column
 /* Whether it is a count, and there is none of it in all runs of one side alone. */
 static bool has_begun_or_ended(const struct dw_change *change)
 {
-	return change->most[DWELL_SIDE_BASE] == 0 ? change->least[DWELL_SIDE_NEW] > 0
-						  : change->most[DWELL_SIDE_NEW] == 0 &&
-							    change->least[DWELL_SIDE_BASE] > 0;
+	return change->most[DWELL_SIDE_BASE] == 0
+		       ? change->least[DWELL_SIDE_NEW] > 0
+		       : change->most[DWELL_SIDE_NEW] == 0 && change->least[DWELL_SIDE_BASE] > 0;
 }
 
 static bool is_counted(const struct dw_comparison *c, size_t column, const struct dw_change *judged)

@@ -59,23 +59,26 @@ static void put_range(struct table *t, const struct dw_change *n, enum dw_side s
 		dw_buf_printf(&t->cell, "%.0f..%.0f", n->least[side], n->most[side]);
 }
 
-static void put_calls(struct table *t, const struct dw_change *n)
+static void put_calls(struct table *t, size_t column, const struct dw_change *n)
 {
-	if (n->most[0] == 0 && n->most[1] == 0)
+	if (!column || (n->most[0] == 0 && n->most[1] == 0))
 		return;
 	put_range(t, n, DWELL_SIDE_BASE);
-	if (n->base == n->now && n->is_exact)
-		return;
-	dw_buf_puts(&t->cell, " -> ");
-	put_range(t, n, DWELL_SIDE_NEW);
+	if (n->base != n->now || !n->is_exact) {
+		dw_buf_puts(&t->cell, " -> ");
+		put_range(t, n, DWELL_SIDE_NEW);
+	}
+	/* Rows may have different counts. */
+	if (t->c->counts_n > 1)
+		dw_buf_printf(&t->cell, " %s", dw_diff_noun(t->c, column));
 }
 
 /* The text of a cell, until the next one. */
 static const char *show(struct table *t, uint32_t at, int cell)
 {
 	const struct dw_compared_row *row = &t->c->rows.v[at];
-	struct dw_change change = dw_change_get(
-		t->c, at, cell == CALLS && row->count ? row->count : DWELL_MAIN);
+	struct dw_change change =
+		dw_change_get(t->c, at, cell == CALLS && row->count ? row->count : DWELL_MAIN);
 
 	dw_buf_clear(&t->cell);
 	if (cell == BASE && row->has[DWELL_SIDE_BASE])
@@ -87,7 +90,7 @@ static const char *show(struct table *t, uint32_t at, int cell)
 	else if (cell == PCT && change.base > 0)
 		dw_buf_printf(&t->cell, "%+.1f", 100 * (change.now - change.base) / change.base);
 	else if (cell == CALLS)
-		put_calls(t, &change);
+		put_calls(t, row->count, &change);
 	else if (cell == HAPPENED)
 		dw_diff_put_happened(&t->cell, t->c, at);
 	else if (cell == NAME && t->c->view->tree)
@@ -120,25 +123,27 @@ static void choose_unit(struct table *t)
 static void layout(struct table *t)
 {
 	size_t width = t->job->width ? t->job->width : SIZE_MAX, used = 0;
-	const char *calls = t->c->method == DWELL_METHOD_MEMORY ? "Objects"
-			    : t->c->view == &dw_view_file_io	? "Reads"
-								: "Calls";
+	const char *calls = t->c->counts_n > 1			  ? "Count"
+			    : t->c->method == DWELL_METHOD_MEMORY ? "Objects"
+								  : "Calls";
 	const char *titles[CELLS] = {"Base", "New", "Change", "%", calls, "What", "Name", "Module"};
 
 	choose_unit(t);
 	for (int cell = 0; cell < CELLS; cell++)
 		t->has[cell] = true;
-	t->has[CALLS] = dw_comparison_has_calls(t->c);
+	t->has[CALLS] = t->c->counts_n > 0;
 	t->has[PCT] = width >= PCT_FROM;
 	t->has[MODULE] = width >= MODULES_FROM;
 	for (int cell = 0; cell < CELLS; cell++) {
 		t->title[cell] = titles[cell];
-		t->width[cell] = strlen(titles[cell]);
 		for (size_t i = 0; i < dw_diff_rows(t->job) && t->has[cell]; i++) {
 			size_t n = dw_text_columns(show(t, t->c->order.v[i], cell));
 
 			t->width[cell] = n > t->width[cell] ? n : t->width[cell];
 		}
+		t->has[cell] &= t->width[cell] > 0;
+		if (t->width[cell] < strlen(titles[cell]))
+			t->width[cell] = strlen(titles[cell]);
 		used += cell < NAME && t->has[cell] ? t->width[cell] + GAP : 0;
 	}
 	if (!t->job->width) {

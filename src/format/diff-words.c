@@ -90,7 +90,8 @@ static void tell_threads(struct words *w)
 	uint32_t least[DWELL_SIDES] = {UINT32_MAX, UINT32_MAX}, most[DWELL_SIDES] = {0};
 
 	dw_vec_each(run, &w->c->runs) {
-		least[run->side] = run->threads < least[run->side] ? run->threads : least[run->side];
+		least[run->side] =
+			run->threads < least[run->side] ? run->threads : least[run->side];
 		most[run->side] = run->threads > most[run->side] ? run->threads : most[run->side];
 	}
 	if (least[0] <= most[1] && least[1] <= most[0])

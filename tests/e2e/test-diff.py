@@ -208,16 +208,18 @@ def test_slower_calls_over_six_runs(context):
 
 def test_runs_of_one_program_are_alike(context):
     program = build(context, "base")
-    words = runs(context, "base", program, 3) + runs(context, "new", program, 3)
+    words = runs(context, "base", program, 6) + runs(context, "new", program, 6)
     for view in "functions", "calltree", "modules":
-        report = compare(context, *words, view)
+        report = compare(context, *words, view, "--least-change", "50")
         expect(report["rows"], [], f"rows of {view}")
+        require(report["comparison"]["tests"] > 0, f"rows of {view} that were tested")
     report = compare(context, *words, "--all")
     expect(row_of(report, "parse_line")["number_of_calls"],
-           {"base": [100] * 3, "new": [100] * 3, "shift": 0, "low": 0, "high": 0, "exact": True}, "calls")
+           {"base": [100] * 6, "new": [100] * 6, "shift": 0, "low": 0, "high": 0, "exact": True}, "calls")
     done = diff(context, *words, "--fail-if", "calls > 0 %")
     expect(done.stderr, "", "errors")
-    done = diff(context, *words, "--fail-if", "functions:*:application_exclusive > 0 %", status=4)
+    few = [word for side in ("base", "new") for i in range(3) for word in (f"--{side}", f"{side}-{i}.dwell")]
+    done = diff(context, *few, "--fail-if", "functions:*:application_exclusive > 0 %", status=4)
     require("runs a side to tell" in one_line(done.stderr, "why"), done.stderr)
 
 
@@ -230,6 +232,78 @@ def test_sampled_sessions(context):
     expect({row["trust"] for row in report["rows"]}, {"not tested"}, "one run a side")
     done = diff(context, "base.dwell", "new.dwell", "--fail-if", "functions:parse*:exclusive_samples > 0 %", status=4)
     require("undecided" in one_line(done.stderr, "why"), done.stderr)
+
+
+def test_sessions_of_different_things_are_refused(context):
+    program = "./" + build(context, "base", "-DHASH=2000000")
+    for session, options in (("time", ("--no-off-cpu",)), ("slower", ("--no-off-cpu", "-F", "100")), ("waits", ())):
+        context.sample(*options, "--", program, session=f"{session}.dwell")
+    done = diff(context, "waits.dwell", "time.dwell", status=1)
+    expect(one_line(done.stderr, "why").strip(),
+           "dwell: 'time.dwell' has no Exclusive Work Time, but 'waits.dwell' has", "what is missing")
+    done = diff(context, "time.dwell", "slower.dwell", "--fail-if", "exclusive_samples > 1", status=1)
+    require("different intervals between samples" in one_line(done.stderr, "why"), done.stderr)
+    # Of times that does not matter.
+    report = compare(context, "time.dwell", "slower.dwell", "--all")
+    base, new = (session["all"] for session in report["sessions"])
+    require(base / 2 < new < base * 2, f"times by either: {report['sessions']}")
+
+
+@needs("perf events")
+def test_events_are_compared_with_the_same_ones(context):
+    for event in "page-faults", "cpu-clock":
+        context.sample("-e", event, "--", "./" + build(context, "base"), session=f"{event}.dwell")
+    done = diff(context, "page-faults.dwell", "cpu-clock.dwell", status=1)
+    require("of samples of time, but 'page-faults.dwell' of samples of all page-faults" in
+            one_line(done.stderr, "why"), done.stderr)
+
+
+FILES = """
+#include <fcntl.h>
+#include <unistd.h>
+#ifndef READS
+#define READS 10
+#endif
+static char text[100];
+static void load(const char *path, int n)
+{
+	int fd = open(path, O_RDONLY);
+	for (int i = 0; i < n; i++)
+		if (pread(fd, text, 10, 0) < 0)
+			_exit(1);
+	close(fd);
+}
+int main(void)
+{
+	int fd = open("written", O_WRONLY | O_CREAT, 0600);
+	for (int i = 0; i < 50 + EXTRA; i++)
+		if (write(fd, text, 100) < 0)
+			return 1;
+	close(fd);
+	load("written", 20);
+	load("files.c", READS);
+	return 0;
+}
+"""
+
+
+def test_files_are_told_by_what_was_done_to_them(context):
+    with open(context.path("files.c"), "w", encoding="ascii") as f:
+        f.write(FILES)
+    for side, flags in ("base", ("-DEXTRA=0",)), ("new", ("-DEXTRA=7", "-DREADS=30")):
+        os.makedirs(context.path(side), exist_ok=True)
+        context.make("gcc", "-O1", "-o", f"{side}/files", "files.c", *flags)
+        record(context, f"{side}.dwell", f"{side}/files")
+    report = compare(context, "base.dwell", "new.dwell", "file-io", "--all")
+    times = [[row["io_time"][side][0] for row in report["rows"]] for side in ("base", "new")]
+    expect([session["all"] for session in report["sessions"]], [sum(side) for side in times], "all of the time")
+    rows = {os.path.basename(row["name"]): row for row in report["rows"]}
+    expect({name: set(row["what"]) & COUNTS for name, row in rows.items()},
+           {"written": {"more_calls"}, "files.c": {"more_calls"}}, "counts")
+    words = " ".join(diff(context, "base.dwell", "new.dwell", "file-io").stdout.split())
+    require("files.c has more reads (10 -> 30)" in words, words)
+    require("written has more writes (50 -> 57)" in words, words)
+    require("50 -> 57 writes" in words and "10 -> 30 reads" in words, f"the table: {words}")
 
 
 @needs("dotnet")
@@ -254,8 +328,11 @@ def test_trees_show_where(context):
     report = compare(context, *sessions, "calltree")
     rows = {row["name"]: row for row in report["rows"] if COUNTS & set(row["what"])}
     expect(set(rows), {"parse_line", "field"}, "rows with other counts")
-    above = [row["name"] for row in report["rows"][:report["rows"].index(rows["parse_line"])]]
-    require(above[-2:] == ["main", "load"], f"above it: {above}")
+    above, level = [], rows["parse_line"]["level"]
+    for row in reversed(report["rows"][:report["rows"].index(rows["parse_line"])]):
+        if row["level"] == level - 1:
+            above, level = [row["name"], *above], level - 1
+    expect(above[-2:], ["main", "load"], "above it")
     expect(rows["field"]["level"], rows["parse_line"]["level"] + 1, "levels")
     report = compare(context, *sessions, "callers", "parse_line")
     part = [row for row in report["rows"] if row["part"] == "caller"]
@@ -270,10 +347,10 @@ def test_formats_agree(context):
     expect([int(row["Number of Calls New"]) for row in table],
            [row["number_of_calls"]["new"][0] for row in report["rows"]], "calls")
     text = diff(context, *sessions, "--format", "markdown").stdout
-    require("| 100 -\\> 300 | more" in text, text)
+    require("| 100 -\\> 300 | more calls" in text, text)
     diff(context, *sessions, "-o", "out.txt")
     with open(context.path("out.txt"), encoding="utf-8") as f:
-        require("100 -> 300  more" in f.read(), "the table")
+        require("100 -> 300  more calls" in f.read(), "the table")
     require("more rows)" in diff(context, *sessions, "--top", "1").stdout, "rows that are left out")
 
 
@@ -314,7 +391,7 @@ def test_interrupted_recordings_leave_nothing(context):
        (2, "no words that a program", ("--run", "true | true", "--run", "true")),
        (1, "no function", ("base.dwell", "base.dwell", "callers", "nowhere")),
        (1, "none.dwell", ("base.dwell", "none.dwell")),
-       (1, "a session of dwell sample", ("base.dwell", "sampled.dwell")),
+       (1, "a session of samples of time, but 'base.dwell' of calls", ("base.dwell", "sampled.dwell")),
        (1, "different programs", ("base.dwell", "other.dwell")),
        (1, "nothing fits 'zzz*'", ("base.dwell", "base.dwell", "--fail-if", "functions:zzz*:calls > 0")))
 def test_bad_input_gets_one_line(context, case):
