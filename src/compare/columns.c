@@ -120,3 +120,30 @@ uint64_t dw_compared_column_all(const struct dw_view *v, enum dw_column column)
 	return info->aspect == DWELL_ASPECT_TIME ? (uint64_t)((double)all * v->sample_ns + .5)
 						 : all;
 }
+
+bool dw_compared_column_is_amount(enum dw_column column)
+{
+	enum dw_cell_kind kind = dw_column_info(column)->kind;
+
+	return kind == DWELL_CELL_COUNT || kind == DWELL_CELL_DURATION_NS ||
+	       kind == DWELL_CELL_CALL_NS;
+}
+
+bool dw_compared_column_is_total(enum dw_column column)
+{
+	const struct dw_column_info *info = dw_column_info(column);
+
+	return is_total(info) ? dw_compared_column_is_amount(column)
+			      : info->measure && info->aspect == DWELL_ASPECT_PERCENT;
+}
+
+size_t dw_compared_column_find(const struct dw_comparison *c, enum dw_column column)
+{
+	size_t at = 0;
+
+	while (c->columns[at].column != column) {
+		at++;
+		assert(at < c->columns_n);
+	}
+	return at;
+}

@@ -14,3 +14,12 @@ uint64_t dw_compared_column_value(const struct dw_view *v, const struct dw_row *
 
 /* What there is of @column altogether, 0 = it has no such sum. */
 uint64_t dw_compared_column_all(const struct dw_view *v, enum dw_column column);
+
+/* Whether @column is of amounts: counts or durations. */
+bool dw_compared_column_is_amount(enum dw_column column);
+
+/* Whether rows can be compared by @column as the main one: by sums, or shares of them. */
+bool dw_compared_column_is_total(enum dw_column column);
+
+/* The index of @column in @c, which compares it. */
+size_t dw_compared_column_find(const struct dw_comparison *c, enum dw_column column);

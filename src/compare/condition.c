@@ -2,6 +2,7 @@
 #include "compare/condition.h"
 
 #include "base/quantity.h"
+#include "compare/columns.h"
 #include "compare/verdict.h"
 
 #include <ctype.h>
@@ -44,7 +45,8 @@ static int parse_allowed(struct dw_condition *condition, const char *at, const c
 		end += 1 + strspn(end + 1, " \t");
 	if (!*end)
 		return 0;
-	if (condition->is_pct || dw_quantity_time_ns(at, &ns))
+	condition->is_time = !dw_quantity_time_ns(at, &ns);
+	if (condition->is_pct || !condition->is_time)
 		return wrong(text, "what stands behind the number is no unit", err);
 	condition->allowed = (double)ns;
 	return 0;
@@ -65,48 +67,73 @@ int dw_condition_parse(struct dw_condition *condition, const char *text, struct 
 	words = words_before(text, sign);
 	first = words ? strchr(words, ':') : NULL;
 	last = words ? strrchr(words, ':') : NULL;
-	condition->column = words ? strdup(last ? last + 1 : words) : NULL;
+	condition->name = words ? strdup(last ? last + 1 : words) : NULL;
 	if (first && last > first + 1)
 		condition->glob = strndup(first + 1, (size_t)(last - first) - 1);
 	if (first)
 		*first = 0;
 	condition->view = first ? dw_view_find(words) : NULL;
-	if (!words || !condition->column || (first && last > first + 1 && !condition->glob))
+	if (!words || !condition->name || (first && last > first + 1 && !condition->glob))
 		rc = -ENOMEM;
 	else if (first && !condition->view)
 		rc = wrong(text, "there is no such view", err);
-	else if (!*condition->column)
+	else if (!*condition->name)
 		rc = wrong(text, "it names no column", err);
 	free(words);
 	return rc;
 }
 
-enum dw_column dw_condition_column(const struct dw_condition *condition,
-				   const struct dw_view_ops *view, const struct dw_profile *p)
+int dw_condition_resolve(struct dw_condition *condition, const struct dw_view_ops *view,
+			 const struct dw_profile *p, struct dw_error *err)
 {
+	const char *name = condition->name;
 	enum dw_column all[DWELL_COLUMNS_N], found;
-	struct dw_buf name = DW_BUF_INIT;
+	struct dw_buf longer = DW_BUF_INIT;
+	bool is_time;
 
 	dw_view_columns(view, p, DWELL_BY_NONE, false, all);
-	found = dw_column_find(all, condition->column, strlen(condition->column));
-	dw_buf_printf(&name, "%s_time", condition->column);
+	found = dw_column_find(all, name, strlen(name));
+	dw_buf_printf(&longer, "%s_time", name);
 	if (!found)
-		found = dw_column_find(all, dw_buf_str(&name), name.len);
-	dw_buf_release(&name);
-	if (found && (dw_column_info(found)->kind == DWELL_CELL_TEXT ||
-		      dw_column_info(found)->kind == DWELL_CELL_PERCENT))
-		return DWELL_COLUMN_END;
-	return found;
+		found = dw_column_find(all, dw_buf_str(&longer), longer.len);
+	dw_buf_release(&longer);
+	if (!found || !dw_compared_column_is_amount(found))
+		return dw_error_set(err, DWELL_ERR_USAGE,
+				    "--fail-if: the view %s has no amounts called '%s' of these "
+				    "sessions",
+				    view->name, name);
+	is_time = dw_column_info(found)->kind != DWELL_CELL_COUNT;
+	if (condition->is_time && !is_time)
+		return dw_error_set(err, DWELL_ERR_USAGE,
+				    "--fail-if: '%s' is no time, and is compared with a number or "
+				    "with percent",
+				    name);
+	if (is_time && !condition->is_time && !condition->is_pct)
+		condition->allowed *= 1e9;
+	condition->column = found;
+	return 0;
 }
 
+static bool matches(const struct dw_condition *condition, const char *text)
+{
+	return *text && !fnmatch(condition->glob, text, 0);
+}
+
+/* Whether @row goes by a name that fits on either side; modules have one, and no text. */
 static bool fits(const struct dw_condition *condition, const struct dw_comparison *c, size_t row)
 {
 	const struct dw_compared_name *other = dw_comparison_other(c, row);
+	const char *text = dw_comparison_text(c, row);
 
-	if (!condition->glob || !fnmatch(condition->glob, dw_comparison_text(c, row), 0))
+	if (!condition->glob)
 		return true;
-	return other &&
-	       !fnmatch(condition->glob, dw_strings_get(&c->names.strings, other->text), 0);
+	if (*text)
+		return matches(condition, text) ||
+		       (other &&
+			matches(condition, dw_strings_get(&c->names.strings, other->text)));
+	return matches(condition, dw_comparison_module(c, row)) ||
+	       (other &&
+		matches(condition, dw_strings_get(&c->names.strings, other->module_shown)));
 }
 
 /* By how much more than is allowed. */
@@ -192,19 +219,14 @@ static int check_tests(struct checking *k)
 }
 
 int dw_condition_check(const struct dw_condition *condition, const struct dw_comparison *c,
-		       enum dw_column column, struct dw_condition_finding *ret,
-		       struct dw_error *err)
+		       struct dw_condition_finding *ret, struct dw_error *err)
 {
 	struct checking k = {.condition = condition, .c = c, .ret = ret, .worst = -INFINITY};
 	bool fitting = false;
 	int rc = 0;
 
-	*ret = (struct dw_condition_finding){.column = column};
-	while (k.column < c->columns_n && c->columns[k.column].column != column)
-		k.column++;
-	if (k.column == c->columns_n)
-		return dw_error_set(err, DWELL_ERR_NOT_FOUND, "'%s' was not compared",
-				    condition->column);
+	*ret = (struct dw_condition_finding){0};
+	k.column = dw_compared_column_find(c, condition->column);
 	for (uint32_t row = 0; row < c->rows.n && !rc; row++)
 		rc = check_row(&k, row, &fitting);
 	if (!rc && !fitting && condition->glob)
@@ -221,5 +243,5 @@ int dw_condition_check(const struct dw_condition *condition, const struct dw_com
 void dw_condition_release(struct dw_condition *condition)
 {
 	free(condition->glob);
-	free(condition->column);
+	free(condition->name);
 }

@@ -69,8 +69,11 @@ uint32_t dw_names_add(struct dw_names *n, const struct dw_name_facts *facts, enu
 	name = &n->v.v[id];
 	/* What the newer side says is shown. */
 	if (facts->file && *facts->file) {
-		name->file_of[side] = name->file = intern(n, base_name(facts->file));
+		name->file = intern(n, base_name(facts->file));
 		name->line = facts->line;
+		if (name->file_of[side] && name->file_of[side] != name->file)
+			name->in_files[side] = true;
+		name->file_of[side] = name->file;
 	}
 	if (facts->bytes)
 		name->bytes = facts->bytes;

@@ -308,23 +308,29 @@ static int decide_column(struct dw_comparison *c, size_t column)
 	return rc;
 }
 
+/* Whether the function of @row has inlined copies alone on @side. */
+static bool is_inlined_alone(const struct dw_comparison *c, const struct dw_compared_row *row,
+			     enum dw_side side)
+{
+	const struct dw_compared_name *name = dw_names_get(&c->names, row->name);
+
+	if (side == DWELL_SIDE_BASE && name->other)
+		name = dw_names_get(&c->names, name->other);
+	return name->inlined[side] && !name->has[side];
+}
+
 /* A row that one side alone has is new or gone: where that was counted, and else where its time is
  * a difference, for there is always some function with a sample or two. */
 static void decide_presence(const struct dw_comparison *c, struct dw_compared_row *row)
 {
-	const struct dw_compared_name *name = dw_names_get(&c->names, row->name);
-	const struct dw_compared_name *other =
-		name->other ? dw_names_get(&c->names, name->other) : name;
-	enum dw_side side = row->has[DWELL_SIDE_BASE] ? DWELL_SIDE_NEW : DWELL_SIDE_BASE;
+	bool is_new = !row->has[DWELL_SIDE_BASE];
 
 	if ((row->has[0] && row->has[1]) || !(row->happened & DWELL_DIFFERENT))
 		return;
 	row->happened &= (uint16_t)~DWELL_DIFFERENT;
-	if (side == DWELL_SIDE_BASE)
-		row->happened |=
-			DWELL_HAS_APPEARED | (other->inlined[side] ? DWELL_NO_LONGER_INLINED : 0);
-	else
-		row->happened |= DWELL_HAS_GONE | (name->inlined[side] ? DWELL_IS_INLINED : 0);
+	row->happened |= is_new ? DWELL_HAS_APPEARED : DWELL_HAS_GONE;
+	if (is_inlined_alone(c, row, is_new ? DWELL_SIDE_BASE : DWELL_SIDE_NEW))
+		row->happened |= is_new ? DWELL_NO_LONGER_INLINED : DWELL_IS_INLINED;
 }
 
 int dw_comparison_decide(struct dw_comparison *c)

@@ -360,56 +360,68 @@ static void tell_rows(struct words *w)
 		tell_nothing(w);
 }
 
-/* Functions that are in another file now. */
+/* Behind the first ones of @n functions that @what is told of. */
+static void tell_left_out(struct words *w, size_t n, const char *what)
+{
+	if (n <= PAIRS_TOLD)
+		return;
+	dw_buf_printf(&w->line, "%zu more %s.", n - PAIRS_TOLD, what);
+	put_line(w);
+}
+
+/* Whether the function is in another file now, and in just that one. */
+static bool has_other_file(const struct dw_compared_name *name)
+{
+	const uint32_t *file = name->file_of;
+
+	return name->has[0] && name->has[1] && file[0] && file[1] && file[0] != file[1] &&
+	       !name->in_files[0] && !name->in_files[1];
+}
+
 static void tell_files(struct words *w)
 {
 	const struct dw_names *names = &w->c->names;
-	size_t told = 0;
+	size_t n = 0;
 
-	for (uint32_t id = 1; id < names->v.n && told < PAIRS_TOLD; id++) {
+	for (uint32_t id = 1; id < names->v.n; id++) {
 		const struct dw_compared_name *name = &names->v.v[id];
-		const uint32_t *file = name->file_of;
 
-		if (!name->has[0] || !name->has[1] || !file[0] || !file[1] || file[0] == file[1])
+		if (!has_other_file(name) || n++ >= PAIRS_TOLD)
 			continue;
-		told++;
 		dw_buf_printf(&w->line, "%s is in %s now, and was in %s.",
 			      dw_strings_get(&names->strings, name->text),
-			      dw_strings_get(&names->strings, file[1]),
-			      dw_strings_get(&names->strings, file[0]));
+			      dw_strings_get(&names->strings, name->file_of[1]),
+			      dw_strings_get(&names->strings, name->file_of[0]));
 		put_line(w);
 	}
+	tell_left_out(w, n, "are in another file");
 }
 
-/* Names that were taken for others, and functions that are in another file now. */
+/* Names that were taken for others. */
 static void tell_pairs(struct words *w)
 {
 	const struct dw_names *names = &w->c->names;
-	size_t pairs = 0;
+	size_t n = 0;
 
 	for (uint32_t id = 1; id < names->v.n; id++) {
 		const struct dw_compared_name *name = &names->v.v[id];
 		const struct dw_compared_name *other =
 			name->other ? &names->v.v[name->other] : NULL;
 
-		if (!other || name->likeness < DWELL_LIKE_MOVED || pairs++ >= PAIRS_TOLD)
+		if (!other || name->likeness < DWELL_LIKE_MOVED || n++ >= PAIRS_TOLD)
 			continue;
+		dw_buf_printf(&w->line, "Taken for the same: %s",
+			      dw_strings_get(&names->strings, name->text));
 		if (name->likeness == DWELL_LIKE_MOVED)
-			dw_buf_printf(&w->line, "Taken for the same: %s in %s, which was in %s.",
-				      dw_strings_get(&names->strings, name->text),
+			dw_buf_printf(&w->line, " in %s, which was in %s.",
 				      dw_strings_get(&names->strings, name->module_shown),
 				      dw_strings_get(&names->strings, other->module_shown));
 		else
-			dw_buf_printf(&w->line, "Taken for the same: %s, which was %s.",
-				      dw_strings_get(&names->strings, name->text),
+			dw_buf_printf(&w->line, ", which was %s.",
 				      dw_strings_get(&names->strings, other->text));
 		put_line(w);
 	}
-	tell_files(w);
-	if (pairs > PAIRS_TOLD) {
-		dw_buf_printf(&w->line, "So were %zu more.", pairs - PAIRS_TOLD);
-		put_line(w);
-	}
+	tell_left_out(w, n, "were taken for others");
 }
 
 /* One run a side. */
@@ -488,6 +500,7 @@ void dw_diff_write_words(const struct dw_diff_job *job, const char *before, stru
 	tell_sides(&w);
 	tell_rows(&w);
 	tell_pairs(&w);
+	tell_files(&w);
 	tell_trust(&w);
 	dw_buf_release(&w.line);
 }

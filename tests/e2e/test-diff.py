@@ -129,6 +129,17 @@ def test_more_calls_and_what_follows_from_them(context):
     require("parse_line is called 3 times as often (100 -> 300 calls)" in words, words)
     require("from main > load" in words, words)
     require("field is called" not in words, f"an effect is told as a cause: {words}")
+    diff(context, *sessions, "--fail-if", "modules:prog*:calls > 0", status=3)
+    diff(context, *sessions, "--fail-if", "functions:parse*:application_exclusive > 1000", status=4)
+
+
+def test_counts_are_called_by_what_they_count(context):
+    sessions = pair(context, "-DLINES=300")
+    report = compare(context, *sessions, "--sort", "calls")
+    expect({row["name"]: (row["what"], row["trust"]) for row in report["rows"]},
+           {name: (["slower"], "counted") for name in ("parse_line", "field")}, "rows")
+    words = diff(context, *sessions, "--sort", "calls").stdout
+    require("parse_line has more calls (100 -> 300)" in words and "+200  +200.0  more calls  parse_line" in words, words)
 
 
 def test_a_split_function(context):
@@ -384,8 +395,10 @@ def test_interrupted_recordings_leave_nothing(context):
        (2, "unknown format", ("base.dwell", "base.dwell", "-f", "yaml")),
        (2, "needs a function", ("base.dwell", "base.dwell", "callers")),
        (2, "--fail-if 'calls'", ("base.dwell", "base.dwell", "--fail-if", "calls")),
-       (2, "no numbers called 'kalls'", ("base.dwell", "base.dwell", "--fail-if", "kalls > 1")),
-       (2, "no column of numbers", ("base.dwell", "base.dwell", "--sort", "nothing")),
+       (2, "no amounts called 'kalls'", ("base.dwell", "base.dwell", "--fail-if", "kalls > 1")),
+       (2, "no column of sums", ("base.dwell", "base.dwell", "--sort", "nothing")),
+       (2, "no column of sums", ("base.dwell", "base.dwell", "--sort", "avg elapsed inclusive time")),
+       (2, "'calls' is no time", ("base.dwell", "base.dwell", "--fail-if", "calls > 10ms")),
        (2, "--base and --new go together", ("--base", "base.dwell")),
        (2, "given twice", ("--run", "true")),
        (2, "no words that a program", ("--run", "true | true", "--run", "true")),

@@ -110,6 +110,25 @@ TEST(names_are_paired_where_there_is_one_way)
 	dw_names_release(&n);
 }
 
+/* Static functions of one name in two files are in neither. */
+TEST(files_of_names)
+{
+	static const char *const files[] = {"src/a.c", "src/b.c", "src/a.c"};
+	struct dw_name_facts facts = {.module = "program", .text = "init"};
+	struct dw_names n = {0};
+	uint32_t id = 0;
+
+	for (size_t i = 0; i < 3; i++) {
+		facts.file = files[i];
+		id = dw_names_add(&n, &facts, DWELL_SIDE_BASE);
+		CHECK_INT(dw_names_get(&n, id)->in_files[DWELL_SIDE_BASE], i > 0);
+	}
+	dw_names_add(&n, &facts, DWELL_SIDE_NEW);
+	CHECK_STR(dw_strings_get(&n.strings, dw_names_get(&n, id)->file_of[DWELL_SIDE_NEW]), "a.c");
+	CHECK(!dw_names_get(&n, id)->in_files[DWELL_SIDE_NEW]);
+	dw_names_release(&n);
+}
+
 enum { ROWS = 3, COLUMNS = 2 };
 
 /* A comparison of @n runs a side; @values by side, run, row: time and calls. */
@@ -176,6 +195,29 @@ TEST(a_difference_is_calls_and_what_each_costs)
 	CHECK_INT(c.order.n, ROWS);
 	CHECK_INT(c.order.v[0], 0);
 	dw_comparison_release(&c);
+}
+
+/* A function with inlined copies that is also called elsewhere is not inlined, but gone here. */
+TEST(inlined_is_what_has_no_other_copy)
+{
+	uint64_t values[2][ROWS][COLUMNS] = {{{1000, 10}, {500, 5}, {0, 0}},
+					     {{1000, 10}, {0, 0}, {70, 7}}};
+	struct dw_comparison c;
+
+	for (int pass = 0; pass < 2; pass++) {
+		struct dw_compared_name *gone, *fresh;
+
+		CHECK(make(&c, 1, values));
+		gone = dw_names_get(&c.names, c.rows.v[1].name);
+		fresh = dw_names_get(&c.names, c.rows.v[2].name);
+		gone->inlined[DWELL_SIDE_NEW] = fresh->inlined[DWELL_SIDE_BASE] = true;
+		gone->has[DWELL_SIDE_NEW] = fresh->has[DWELL_SIDE_BASE] = pass;
+		CHECK_INT(dw_comparison_decide(&c), 0);
+		CHECK_INT(c.rows.v[1].happened, DWELL_HAS_GONE | (pass ? 0 : DWELL_IS_INLINED));
+		CHECK_INT(c.rows.v[2].happened,
+			  DWELL_HAS_APPEARED | (pass ? 0 : DWELL_NO_LONGER_INLINED));
+		dw_comparison_release(&c);
+	}
 }
 
 /* Six runs a side: the first row is slower, the second one's calls vary, the third is as it was. */
@@ -313,7 +355,7 @@ TEST(conditions_are_parsed)
 	static const struct {
 		const char *text, *view, *glob, *column;
 		double allowed;
-		bool is_pct;
+		bool is_pct, is_time;
 	} cases[] = {
 		{"calls > 0 %", NULL, NULL, "calls", 0, true},
 		{"calls>0%", NULL, NULL, "calls", 0, true},
@@ -322,7 +364,7 @@ TEST(conditions_are_parsed)
 		{"functions:ns::Box::get*:calls > 2.5%", "functions", "ns::Box::get*", "calls", 2.5,
 		 true},
 		{"modules:elapsed_exclusive > 10ms", "modules", NULL, "elapsed_exclusive", 1e7,
-		 false},
+		 false, true},
 		{" calls > 100", NULL, NULL, "calls", 100, false},
 		{"functions:operator>:calls > 1 %", "functions", "operator>", "calls", 1, true},
 	};
@@ -342,8 +384,9 @@ TEST(conditions_are_parsed)
 		CHECK_INT(dw_condition_parse(&g, cases[i].text, NULL), 0);
 		CHECK_STR(g.view ? g.view->name : "-", cases[i].view ? cases[i].view : "-");
 		CHECK_STR(g.glob ? g.glob : "-", cases[i].glob ? cases[i].glob : "-");
-		CHECK_STR(g.column, cases[i].column);
+		CHECK_STR(g.name, cases[i].column);
 		CHECK(g.allowed == cases[i].allowed && g.is_pct == cases[i].is_pct);
+		CHECK_INT(g.is_time, cases[i].is_time);
 		dw_condition_release(&g);
 	}
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -364,9 +407,46 @@ static int check(const struct dw_comparison *c, const char *text, enum dw_column
 	struct dw_condition g;
 	int rc = dw_condition_parse(&g, text, NULL);
 
-	rc = rc ? rc : dw_condition_check(&g, c, column, ret, NULL);
+	g.column = column;
+	rc = rc ? rc : dw_condition_check(&g, c, ret, NULL);
 	dw_condition_release(&g);
 	return rc;
+}
+
+/* Times without a unit are seconds, and nothing else has such a unit. */
+TEST(units_of_conditions)
+{
+	static const struct {
+		const char *text;
+		int rc;
+		enum dw_column column;
+		double allowed;
+	} cases[] = {
+		{"application_exclusive > 2.5", 0, DWELL_COLUMN_AE, 2.5e9},
+		{"application_exclusive > 2.5ms", 0, DWELL_COLUMN_AE, 2.5e6},
+		{"application_exclusive_time > 5 %", 0, DWELL_COLUMN_AE, 5},
+		{"calls > 10", 0, DWELL_COLUMN_CALLS, 10},
+		{"calls > 10ms", DWELL_ERR_USAGE, 0, 0},
+		{"module_name > 1", DWELL_ERR_USAGE, 0, 0},
+		{"function_line_number > 1", DWELL_ERR_USAGE, 0, 0},
+		{"apples > 1", DWELL_ERR_USAGE, 0, 0},
+	};
+	struct dw_profile p = DW_PROFILE_INIT;
+
+	CHECK_INT(dw_facts_set_text(&p.facts, "method", "instrumentation"), 0);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct dw_error err = DW_ERROR_INIT;
+		struct dw_condition g;
+
+		CHECK_INT(dw_condition_parse(&g, cases[i].text, NULL), 0);
+		CHECK_INT(dw_condition_resolve(&g, &dw_view_functions, &p, &err), cases[i].rc);
+		CHECK(!cases[i].rc == !err.message);
+		CHECK_INT(g.column, cases[i].column);
+		CHECK(cases[i].rc || g.allowed == cases[i].allowed);
+		dw_error_clear(&err);
+		dw_condition_release(&g);
+	}
+	dw_profile_release(&p);
 }
 
 TEST(comparisons_are_held_against_conditions)
@@ -395,6 +475,13 @@ TEST(comparisons_are_held_against_conditions)
 	CHECK_INT(check(&c, "functions:second:ae > 0 %", DWELL_COLUMN_AE, &f), 0);
 	CHECK_INT(f.result, DWELL_IS_NOT_MET);
 	CHECK_INT(check(&c, "functions:none*:ae > 0 %", DWELL_COLUMN_AE, &f), DWELL_ERR_NOT_FOUND);
+	/* Modules have no text but their own name, and functions are not found by it. */
+	CHECK_INT(check(&c, "functions:program:ae > 0 %", DWELL_COLUMN_AE, &f),
+		  DWELL_ERR_NOT_FOUND);
+	dw_names_get(&c.names, c.rows.v[2].name)->text = 0;
+	CHECK_INT(check(&c, "modules:prog*:calls > 0", DWELL_COLUMN_CALLS, &f), 0);
+	CHECK_INT(f.result, DWELL_IS_MET);
+	CHECK_INT(f.row, 2);
 	dw_comparison_release(&c);
 	memcpy(values[3], values[6], 3 * sizeof *values);
 	CHECK(make(&c, 3, values));
