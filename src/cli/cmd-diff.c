@@ -292,12 +292,23 @@ static int add_session(struct diff *d, const char *path, const char *name, enum 
 	const struct dw_filter_options *f = &d->options->filter;
 	struct dw_session_range range = {f->from_ns, f->to_ns};
 	struct dw_profile p = DW_PROFILE_INIT;
-	int rc = dw_open_profile(path, &range, &p, err);
+	int rc = dw_terminal_check(d->options->output, path, err);
 
+	if (!rc)
+		rc = dw_open_profile(path, &range, &p, err);
 	if (!rc)
 		rc = add_profile(d, name, side, &p, err);
 	dw_profile_release(&p);
 	return rc;
+}
+
+/* Sessions are loaded as they come, so that what is wrong with the words is told after the first.
+ */
+static int take_recorded(void *arg, const struct dw_diff_run *run, struct dw_error *err)
+{
+	struct diff *d = arg;
+
+	return add_session(d, run->path, d->options->commands.v[run->side], run->side, err);
 }
 
 static int add_recorded(struct diff *d, struct dw_error *err)
@@ -308,16 +319,12 @@ static int add_recorded(struct diff *d, struct dw_error *err)
 		.method = o->method ? o->method : "instrument",
 		.keep = o->keep,
 		.runs = o->runs ? o->runs : RUNS_DEFAULT,
+		.take = take_recorded,
+		.arg = d,
 	};
-	int rc = dw_diff_runs_record(&d->recorded, &recording, err);
+	int rc = dw_terminal_check_writable(o->output, err);
 
-	for (size_t i = 0; i < d->recorded.v.n && !rc; i++) {
-		const struct dw_diff_run *recorded = &d->recorded.v.v[i];
-
-		rc = add_session(d, recorded->path, o->commands.v[recorded->side], recorded->side,
-				 err);
-	}
-	return rc;
+	return rc ? rc : dw_diff_runs_record(&d->recorded, &recording, err);
 }
 
 static int add_all(struct diff *d, char **operands, struct dw_error *err)
@@ -338,28 +345,14 @@ static int add_all(struct diff *d, char **operands, struct dw_error *err)
 	return rc;
 }
 
-static int check_output(const struct diff *d, struct dw_error *err)
-{
-	for (size_t i = 0; i < d->comparisons[0].runs.n; i++) {
-		int rc = dw_terminal_check(d->options->output, d->comparisons[0].runs.v[i].path,
-					   err);
-
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 static int write_diff(const struct diff *d, struct dw_error *err)
 {
 	struct dw_diff_job job = {.comparison = &d->comparisons[0], .rows = d->options->top};
 	struct dw_terminal terminal;
 	struct dw_out out;
-	int rc = check_output(d, err), closed;
+	int rc = dw_terminal_open(&terminal, d->options->output, d->format->human_readable, err);
+	int closed;
 
-	if (!rc)
-		rc = dw_terminal_open(&terminal, d->options->output, d->format->human_readable,
-				      err);
 	if (rc)
 		return rc;
 	job.width = terminal.width;

@@ -378,15 +378,94 @@ def test_commands_are_recorded_in_turns(context):
     expect(sorted(map(os.path.basename, glob.glob(context.path("kept/*")))), ["base-1.dwell", "new-1.dwell"], "kept")
 
 
-def test_interrupted_recordings_leave_nothing(context):
+def start_sleeping(context, seconds, *before):
+    """Start a comparison whose first recording lasts, with temporary files in tmp."""
     context.env["TMPDIR"] = context.path("tmp")
     os.mkdir(context.path("tmp"))
-    words = [word for _ in range(2) for word in ("--run", "sleep 1000")]
-    process = context.start(context.dwell, "diff", *words, "--method", "sample", "-n", "2")
-    context.wait_for(lambda: glob.glob(context.path("tmp/dwell-diff-*/*")), "the first recording")
+    words = [word for _ in range(2) for word in ("--run", f"sleep {seconds}")]
+    process = context.start(*before, context.dwell, "diff", *words, "--method", "sample", "-n", "2")
+    context.wait_for(lambda: glob.glob(context.path("tmp/dwell-diff-*/*.partial")), "the first recording")
+    context.wait_for(lambda: is_running("sleep", seconds), "its command")
+    return process
+
+
+def is_running(*words):
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            with open(path, encoding="utf-8", errors="replace") as f:
+                if f.read() == "".join(f"{word}\0" for word in words):
+                    return True
+        except OSError:
+            pass
+    return False
+
+
+@cases(signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
+def test_interrupted_recordings_leave_nothing(context, number):
+    process = start_sleeping(context, "1000.25")
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    expect((process.returncode, os.listdir(context.path("tmp"))), (128 + number, []), "status, what is left")
+    require(not is_running("sleep", "1000.25"), "the command ended, too")
+
+
+def test_what_is_ignored_does_not_interrupt(context):
+    process = start_sleeping(context, "1.5", "sh", "-c", "trap '' HUP; exec \"$@\"", "sh")
+    process.send_signal(signal.SIGHUP)
+    process.communicate(timeout=60)
+    require(process.returncode < 128, f"status: {process.returncode}")
+
+
+def test_recordings_end_when_dwell_is_killed(context):
+    process = start_sleeping(context, "1000.75")
+    process.kill()
+    process.communicate(timeout=60)
+    context.wait_for(lambda: not is_running("sleep", "1000.75"), "the end of what was recorded")
+
+
+def test_an_interrupted_report_leaves_nothing(context):
+    program = build(context, "base")
+    context.env["TMPDIR"] = context.path("tmp")
+    os.mkdir(context.path("tmp"))
+    os.mkfifo(context.path("report"))
+    words = "--run", f"./{program}", "--run", f"./{program}", "-n", "1", "-o", "report"
+    process = context.start(context.dwell, "diff", *words)
+    with open(f"/proc/{process.pid}/wchan", encoding="ascii") as f:
+        # Until the second session is there, and nobody reads the report.
+        context.wait_for(lambda: os.path.exists((glob.glob(context.path("tmp/*")) or ["none"])[0] + "/new-1.dwell") and
+                         (f.seek(0) or f.read()) not in ("0", "do_wait"), "the report")
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
     expect((process.returncode, os.listdir(context.path("tmp"))), (128 + signal.SIGTERM, []), "status, what is left")
+
+
+def test_recordings_that_fail_are_no_results(context):
+    os.mkdir(context.path("kept"))
+    program = build(context, "base")
+    record(context, "kept/base-1.dwell", program)
+    record(context, "kept/new-1.dwell", program)
+    words = "--run", f"./{program}", "--run", "sh -c 'kill -9 $PPID'", "-n", "1", "--keep", "kept"
+    done = diff(context, *words, status=1)
+    require("was not recorded: dwell instrument was ended by signal 9" in one_line(done.stderr, "why"), done.stderr)
+    expect(glob.glob(context.path("kept/new-1.dwell")), [], "the session of yesterday")
+
+
+def test_commands_that_end_differently_are_told(context):
+    program = build(context, "base")
+    words = "--run", f"./{program}", "--run", f"sh -c './{program}; exit 3'", "--method", "sample", "-n", "2"
+    done = context.run(context.dwell, "diff", *words)
+    told = [line for line in done.stderr.splitlines() if "ended with status" in line]
+    expect(told, [f"dwell: a run of '{words[3]}' ended with status 3, but the base's first with 0"], "told once")
+
+
+@cases(("--fail-if", "kalls > 0"), ("--sort", "nothing"), ("-o", "nowhere/report"), ("lifetime",))
+def test_what_is_wrong_is_told_before_all_is_recorded(context, words):
+    program = build(context, "base")
+    words = "--run", f"./{program}", "--run", f"./{program}", *words, "-n", "2", "--keep", "kept"
+    done = context.run(context.dwell, "diff", *words)
+    one_line(done.stderr, "error")
+    require(done.returncode in (1, 2), f"status: {done.returncode}")
+    require(len(glob.glob(context.path("kept/*"))) <= 1, "recorded once at most")
 
 
 @cases((2, "which two sessions", ()),
