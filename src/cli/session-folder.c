@@ -27,13 +27,11 @@ void dw_session_files_remove(const char *path)
 	static const char *const endings[] = {
 		"", ".partial", ".partial-new", ".partial-wal", ".partial-shm", ".partial-journal"};
 	char name[PATH_MAX];
-	size_t n = strlen(path);
 
 	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-		if (n + strlen(endings[i]) >= sizeof name)
-			continue;
-		memcpy(name, path, n);
-		strcpy(name + n, endings[i]);
-		unlink(name);
+		if (strlen(path) + strlen(endings[i]) < sizeof name) {
+			stpcpy(stpcpy(name, path), endings[i]);
+			unlink(name);
+		}
 	}
 }

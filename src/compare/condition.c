@@ -174,6 +174,14 @@ static void find(struct checking *k, enum dw_condition_result result, size_t row
 	k->worst = off;
 }
 
+/* Whether the row stands for two functions only since they are alike: the new one may be another.
+ */
+static bool is_guessed(const struct dw_comparison *c, uint32_t row)
+{
+	return dw_comparison_other(c, row) &&
+	       dw_names_get(&c->names, c->rows.v[row].name)->likeness == DWELL_LIKE_CODE;
+}
+
 static int check_row(struct checking *k, uint32_t row, bool *fitting)
 {
 	struct dw_change change;
@@ -184,6 +192,7 @@ static int check_row(struct checking *k, uint32_t row, bool *fitting)
 	*fitting = true;
 	change = dw_change_get(k->c, row, k->column);
 	if (change.is_exact) {
+		change.base = is_guessed(k->c, row) ? 0 : change.base;
 		if (excess(k->condition, &change, change.now - change.base) > 0)
 			find(k, DWELL_IS_MET, row, &change);
 		return 0;

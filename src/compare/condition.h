@@ -4,9 +4,10 @@
  *   calls > 0 %                                       of any row of the view that is shown
  *   functions:parse*:application_inclusive > 5 %      of the functions whose name fits
  *
- * A count whose runs agree decides by itself. All else is tested over the runs: a condition is met
- * where the difference is significant and larger than what is allowed, and nothing is decided where
- * there are too few runs to tell. One thread.
+ * A count whose runs agree decides by itself; a function that is new has grown without limit, also
+ * one that is taken for another by its code alone. All else is tested over the runs: a condition is
+ * met where the difference is significant and larger than what is allowed, and nothing is decided
+ * where there are too few runs to tell. One thread.
  */
 #pragma once
 
@@ -34,8 +35,7 @@ struct dw_condition_finding {
 	size_t row;
 	double base, now;
 	size_t meeting;	    /* rows that meet it */
-	size_t runs_wanted; /* undecided: so many runs a side would do; 0 = the session's method can
-			       tell no more */
+	size_t runs_wanted; /* undecided: so many runs a side would do */
 };
 
 /* Read @text. 0, or a negative code with what is wrong: DWELL_ERR_USAGE. Release in any case. */

@@ -25,7 +25,8 @@ enum dw_likeness {
 	DWELL_LIKE_EXACT = 0,
 	DWELL_LIKE_LOOSE,   /* but for numbers that builds give anew */
 	DWELL_LIKE_MOVED,   /* in another module */
-	DWELL_LIKE_RENAMED, /* the same place or the same code under another name */
+	DWELL_LIKE_RENAMED, /* declared in the same place under another name */
+	DWELL_LIKE_CODE,    /* as many bytes of code and as many calls, which may be chance */
 };
 
 /* Texts are ids in dw_names.strings. */

@@ -171,10 +171,9 @@ void dw_diff_put_name(struct dw_buf *b, const struct dw_comparison *c, size_t at
 const char *dw_diff_likeness(enum dw_likeness likeness)
 {
 	static const char *const words[] = {
-		[DWELL_LIKE_EXACT] = "exact",
-		[DWELL_LIKE_LOOSE] = "loose",
-		[DWELL_LIKE_MOVED] = "moved",
-		[DWELL_LIKE_RENAMED] = "renamed",
+		[DWELL_LIKE_EXACT] = "exact",	 [DWELL_LIKE_LOOSE] = "loose",
+		[DWELL_LIKE_MOVED] = "moved",	 [DWELL_LIKE_RENAMED] = "renamed",
+		[DWELL_LIKE_CODE] = "same code",
 	};
 
 	return words[likeness];

@@ -43,11 +43,16 @@ static void put_happened(struct dw_out *out, unsigned happened, const char *quot
 		}
 }
 
-static const char *trust_word(const struct dw_compared_row *row)
+static const char *trust_word(const struct dw_verdict *verdict)
 {
-	return row->cost.trust == DWELL_COUNTED	 ? "counted"
-	       : row->cost.trust == DWELL_TESTED ? "tested"
-						 : "not tested";
+	return verdict->trust == DWELL_COUNTED	? "counted"
+	       : verdict->trust == DWELL_TESTED ? "tested"
+						: "not tested";
+}
+
+static void put_p(struct dw_out *out, const struct dw_verdict *verdict, const char *otherwise)
+{
+	put_double(out, verdict->trust == DWELL_TESTED ? verdict->p : INFINITY, otherwise);
 }
 
 static const char *text(const struct dw_comparison *c, uint32_t id)
@@ -72,7 +77,7 @@ void dw_diff_write_csv(const struct dw_diff_job *job, struct dw_out *out)
 
 		dw_out_printf(out, ",%s Base,%s New,%s Change", title, title, title);
 	}
-	dw_out_puts(out, "\n");
+	dw_out_puts(out, "\r\n");
 	for (size_t i = 0; i < dw_diff_rows(job); i++) {
 		uint32_t at = c->order.v[i];
 		const struct dw_compared_row *row = &c->rows.v[at];
@@ -83,8 +88,8 @@ void dw_diff_write_csv(const struct dw_diff_job *job, struct dw_out *out)
 		dw_format_csv_field(out, dw_comparison_module(c, at));
 		dw_out_printf(out, ",%" PRIu32 ",%" PRIu32 ",", row->level, row->line);
 		put_happened(out, row->happened, "", " ");
-		dw_out_printf(out, ",%s,", trust_word(row));
-		put_double(out, row->cost.p, "");
+		dw_out_printf(out, ",%s,", trust_word(&row->cost));
+		put_p(out, &row->cost, "");
 		dw_out_printf(out, ",%s,", matched(c, at));
 		dw_format_csv_field(out, other ? text(c, other->text) : "");
 		for (size_t k = 0; k < c->columns_n; k++) {
@@ -97,7 +102,7 @@ void dw_diff_write_csv(const struct dw_diff_job *job, struct dw_out *out)
 			dw_out_puts(out, ",");
 			put_double(out, change.now - change.base, "");
 		}
-		dw_out_puts(out, "\n");
+		dw_out_puts(out, "\r\n");
 	}
 }
 
@@ -165,9 +170,15 @@ static void put_row(struct dw_out *out, const struct dw_comparison *c, uint32_t 
 	dw_out_puts(out, ", \"what\": [");
 	put_happened(out, row->happened, "\"", ", ");
 	dw_out_puts(out, "], ");
-	put_member(out, "trust", trust_word(row));
+	put_member(out, "trust", trust_word(&row->cost));
 	dw_out_puts(out, ", \"p\": ");
-	put_double(out, row->cost.trust == DWELL_TESTED ? row->cost.p : INFINITY, "null");
+	put_p(out, &row->cost, "null");
+	if (row->count) {
+		dw_out_puts(out, ", ");
+		put_member(out, "calls_trust", trust_word(&row->calls));
+		dw_out_puts(out, ", \"calls_p\": ");
+		put_p(out, &row->calls, "null");
+	}
 	dw_out_puts(out, ", ");
 	put_member(out, "matched", matched(c, at));
 	dw_out_puts(out, ", ");

@@ -6,6 +6,7 @@
  */
 #include "base/cleanup.h"
 #include "format/diff.h"
+#include "format/shorten.h"
 #include "format/text.h"
 
 #include <inttypes.h>
@@ -162,6 +163,17 @@ static void layout(struct table *t)
 		t->width[NAME] = width > used + NAME_LEAST ? width - used : NAME_LEAST;
 }
 
+/* Of a name that is too long what tells most. Returns the columns written. */
+static size_t put_name(const struct table *t, const char *text, struct dw_out *out)
+{
+	size_t width = t->job->width ? t->width[NAME] : SIZE_MAX, indent = strspn(text, " ");
+
+	if (dw_text_columns(text) <= width || t->c->view == &dw_view_file_io || indent >= width)
+		return dw_text_put_fitted(out, text, width);
+	dw_out_fill(out, ' ', indent);
+	return indent + dw_function_name_put_fitted(out, text + indent, width - indent);
+}
+
 static void put_cell(struct table *t, int cell, const char *text, struct dw_out *out)
 {
 	bool is_last = cell == MODULE || (cell == NAME && !t->has[MODULE]);
@@ -169,7 +181,7 @@ static void put_cell(struct table *t, int cell, const char *text, struct dw_out 
 
 	if (cell < HAPPENED)
 		dw_out_fill(out, ' ', width > n ? width - n : 0);
-	n = dw_text_put_fitted(out, text, cell == NAME && t->job->width ? width : SIZE_MAX);
+	n = cell == NAME ? put_name(t, text, out) : dw_text_put_fitted(out, text, SIZE_MAX);
 	if (cell >= HAPPENED && !is_last)
 		dw_out_fill(out, ' ', width > n ? width - n : 0);
 	if (!is_last)
@@ -217,11 +229,14 @@ void dw_diff_write_table(const struct dw_diff_job *job, struct dw_out *out)
 	dw_buf_release(&t.cell);
 }
 
-/* A cell of Markdown: what has a meaning there is escaped, line ends are none. */
+/* A cell of Markdown: what has a meaning there is escaped, line ends are none, and the indentation
+ * of trees is kept. */
 static void put_markdown(struct dw_out *out, const char *text)
 {
 	struct dw_out plain;
 
+	for (; *text == ' '; text++)
+		dw_out_puts(out, "&nbsp;");
 	dw_out_init_buffer(&plain);
 	dw_text_put(&plain, text);
 	for (const char *s = dw_buf_str(&plain.buf); *s; s++)

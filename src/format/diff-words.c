@@ -4,7 +4,9 @@
  *
  * Functions whose calls changed as those of their callers did are effects, and are not named here.
  */
+#include "base/cleanup.h"
 #include "format/diff.h"
+#include "format/shorten.h"
 #include "format/text.h"
 #include "format/wrap.h"
 
@@ -16,6 +18,8 @@ enum {
 	SENTENCES = 3,	/* about rows */
 	PAIRS_TOLD = 5, /* names that were taken for the same */
 	INDENT = 2,
+	NAME_COLUMNS = 60,
+	PATH_COLUMNS = 100,
 };
 
 #define WHOLE_PART_PCT 90. /* of a difference: nearly all of it */
@@ -152,16 +156,16 @@ static void put_ratio(struct words *w, const struct dw_change *calls)
 static void put_calls(struct words *w, const struct dw_compared_row *row,
 		      const struct dw_change *count)
 {
-	const char *maybe = row->calls.trust == DWELL_NOT_TESTED ? "maybe " : "";
 	const char *noun = dw_diff_noun(w->c, row->count);
 	bool is_calls = !strcmp(noun, "calls");
 
+	dw_buf_puts(&w->line, row->calls.trust == DWELL_NOT_TESTED ? "maybe " : "");
 	if (is_calls) {
-		dw_buf_printf(&w->line, "is %scalled ", maybe);
+		dw_buf_puts(&w->line, "is called ");
 		put_ratio(w, count);
 	} else {
-		dw_buf_printf(&w->line, "%shas %s %s", maybe,
-			      count->now > count->base ? "more" : "fewer", noun);
+		dw_buf_printf(&w->line, "has %s %s", count->now > count->base ? "more" : "fewer",
+			      noun);
 	}
 	dw_buf_puts(&w->line, " (");
 	put_counted(w, row->count, count, DWELL_SIDE_BASE);
@@ -245,19 +249,53 @@ static void put_presence(struct words *w, const struct dw_compared_row *row,
 		      dw_diff_noun(w->c, row->count));
 }
 
+/* Append the name in @full, or of a long one what tells most; chains keep their ends. */
+static void put_fitted(struct words *w, const struct dw_buf *full, size_t columns)
+{
+	struct dw_out fitted;
+
+	if (dw_text_columns(dw_buf_str(full)) <= columns) {
+		dw_buf_puts(&w->line, dw_buf_str(full));
+		return;
+	}
+	dw_out_init_buffer(&fitted);
+	dw_function_name_put_fitted(&fitted, dw_buf_str(full), columns);
+	dw_buf_puts(&w->line, dw_buf_str(&fitted.buf));
+	dw_out_close(&fitted);
+}
+
+static void put_row_name(struct words *w, uint32_t at)
+{
+	dw_auto(dw_buf) name = DW_BUF_INIT;
+
+	dw_diff_put_name(&name, w->c, at);
+	put_fitted(w, &name, w->c->view == &dw_view_file_io ? SIZE_MAX : NAME_COLUMNS);
+}
+
+/* ", from main > load" */
+static void put_path(struct words *w, uint32_t at)
+{
+	dw_auto(dw_buf) path = DW_BUF_INIT;
+
+	dw_comparison_path(w->c, at, &path);
+	if (!path.len)
+		return;
+	dw_buf_puts(&w->line, ", from ");
+	put_fitted(w, &path, PATH_COLUMNS);
+}
+
 static void tell_row(struct words *w, uint32_t at)
 {
 	const unsigned counts = DWELL_MORE_CALLS | DWELL_FEWER_CALLS;
 	const unsigned costs = DWELL_SLOWER | DWELL_FASTER;
 	const struct dw_compared_row *row = &w->c->rows.v[at];
 	struct dw_change time = dw_change_get(w->c, at, DWELL_MAIN), count, *calls = NULL;
-	size_t path;
 
 	if (row->count)
 		count = dw_change_get(w->c, at, row->count);
 	if (dw_comparison_has_calls(w->c))
 		calls = &count;
-	dw_diff_put_name(&w->line, w->c, at);
+	put_row_name(w, at);
 	dw_buf_puts(&w->line, " ");
 	if (row->happened & (DWELL_HAS_APPEARED | DWELL_HAS_GONE))
 		put_presence(w, row, row->count ? &count : NULL);
@@ -267,11 +305,7 @@ static void tell_row(struct words *w, uint32_t at)
 		dw_buf_puts(&w->line, " and ");
 	if (row->happened & costs)
 		put_cost(w, row, &time, calls);
-	dw_buf_puts(&w->line, ", from ");
-	path = w->line.len;
-	dw_comparison_path(w->c, at, &w->line);
-	if (w->line.len == path)
-		w->line.data[w->line.len -= sizeof ", from " - 1] = 0;
+	put_path(w, at);
 	put_delta(w, &time, calls);
 	dw_buf_puts(&w->line, ".");
 	put_line(w);

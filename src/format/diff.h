@@ -49,7 +49,7 @@ const char *dw_diff_noun(const struct dw_comparison *c, size_t column);
 void dw_diff_put_amount(struct dw_buf *b, const struct dw_comparison *c, size_t column, double n,
 			bool sign);
 
-/* Append what happened to @row in few words, "more calls; each maybe slower". */
+/* Append what happened to @row in few words, "more calls, by its callers". */
 void dw_diff_put_happened(struct dw_buf *b, const struct dw_comparison *c, size_t row);
 
 /* Append what @row is about: "parse_line", "parse_line:12", "[module libz.so]"; with what the base

@@ -357,6 +357,13 @@ def test_formats_agree(context):
     expect([row["Name"] for row in table], [row["name"] for row in report["rows"]], "rows")
     expect([int(row["Number of Calls New"]) for row in table],
            [row["number_of_calls"]["new"][0] for row in report["rows"]], "calls")
+    diff(context, *sessions, "--format", "csv", "-o", "out.csv")
+    with open(context.path("out.csv"), "rb") as f:
+        raw = f.read()
+    expect((raw.count(b"\r\n"), raw.count(b"\n")), (len(table) + 1, len(table) + 1), "ends of lines")
+    expect({row["p"] for row in table}, {""}, "p of what was not tested")
+    text = diff(context, *sessions, "calltree", "--format", "markdown").stdout
+    require("| &nbsp;&nbsp;" in text and "\n|  " not in text, f"indentation: {text}")
     text = diff(context, *sessions, "--format", "markdown").stdout
     require("| 100 -\\> 300 | more calls" in text, text)
     diff(context, *sessions, "-o", "out.txt")

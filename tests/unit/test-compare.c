@@ -106,8 +106,43 @@ TEST(names_are_paired_where_there_is_one_way)
 	CHECK_INT(dw_names_get(&n, now[3])->other, 0);
 	CHECK_INT(dw_names_get(&n, now[1])->likeness, DWELL_LIKE_LOOSE);
 	CHECK_INT(dw_names_get(&n, now[2])->likeness, DWELL_LIKE_MOVED);
-	CHECK_INT(dw_names_get(&n, now[5])->likeness, DWELL_LIKE_RENAMED);
+	CHECK_INT(dw_names_get(&n, now[5])->likeness, DWELL_LIKE_CODE);
 	dw_names_release(&n);
+}
+
+/* Of as much code many functions are called once; where one is declared says more. */
+TEST(renamed_functions_are_known_by_their_place_or_code)
+{
+	static const struct {
+		uint64_t calls;
+		uint32_t line;
+		int likeness; /* 0 = no pair */
+	} cases[] = {{1, 0, 0},
+		     {2, 0, DWELL_LIKE_CODE},
+		     {2, 7, DWELL_LIKE_RENAMED},
+		     {1, 7, DWELL_LIKE_RENAMED}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct dw_names n = {0};
+		uint32_t ids[DWELL_SIDES];
+		bool any = false;
+
+		for (int side = 0; side < DWELL_SIDES; side++) {
+			struct dw_name_facts facts = {.module = "program",
+						      .text = side ? "fresh" : "old",
+						      .file = cases[i].line ? "a.c" : "",
+						      .line = cases[i].line,
+						      .bytes = 77};
+
+			ids[side] = dw_names_add(&n, &facts, (enum dw_side)side);
+			dw_names_get(&n, ids[side])->has[side] = true;
+			dw_names_get(&n, ids[side])->calls[side] = cases[i].calls;
+		}
+		CHECK_INT(dw_names_match(&n, &any), 0);
+		CHECK_INT(any, cases[i].likeness != 0);
+		CHECK_INT(dw_names_get(&n, ids[1])->likeness, cases[i].likeness);
+		dw_names_release(&n);
+	}
 }
 
 /* Static functions of one name in two files are in neither. */
@@ -453,6 +488,7 @@ TEST(comparisons_are_held_against_conditions)
 {
 	uint64_t values[12][ROWS][COLUMNS];
 	struct dw_condition_finding f;
+	struct dw_compared_name *third;
 	struct dw_comparison c;
 
 	fill(values);
@@ -475,10 +511,20 @@ TEST(comparisons_are_held_against_conditions)
 	CHECK_INT(check(&c, "functions:second:ae > 0 %", DWELL_COLUMN_AE, &f), 0);
 	CHECK_INT(f.result, DWELL_IS_NOT_MET);
 	CHECK_INT(check(&c, "functions:none*:ae > 0 %", DWELL_COLUMN_AE, &f), DWELL_ERR_NOT_FOUND);
+	/* A pair by code alone may be another function. */
+	third = dw_names_get(&c.names, c.rows.v[2].name);
+	third->other = c.rows.v[1].name;
+	for (int guessed = 0; guessed < 2; guessed++) {
+		third->likeness = guessed ? DWELL_LIKE_CODE : DWELL_LIKE_RENAMED;
+		CHECK_INT(check(&c, "functions:third:calls > 900 %", DWELL_COLUMN_CALLS, &f), 0);
+		CHECK_INT(f.result, guessed ? DWELL_IS_MET : DWELL_IS_NOT_MET);
+	}
+	CHECK(f.base == 0 && f.now == 4);
+	third->other = 0;
 	/* Modules have no text but their own name, and functions are not found by it. */
 	CHECK_INT(check(&c, "functions:program:ae > 0 %", DWELL_COLUMN_AE, &f),
 		  DWELL_ERR_NOT_FOUND);
-	dw_names_get(&c.names, c.rows.v[2].name)->text = 0;
+	third->text = 0;
 	CHECK_INT(check(&c, "modules:prog*:calls > 0", DWELL_COLUMN_CALLS, &f), 0);
 	CHECK_INT(f.result, DWELL_IS_MET);
 	CHECK_INT(f.row, 2);
