@@ -326,31 +326,21 @@ static bool is_cause(const struct dw_comparison *c, uint32_t at)
 	return !row->is_above;
 }
 
+/* Whether something of the difference that is told can be trusted so far. */
+static bool is_trusted(const struct dw_compared_row *row, enum dw_trust trust)
+{
+	const unsigned counts = DWELL_MORE_CALLS | DWELL_FEWER_CALLS;
+	const unsigned costs = DWELL_SLOWER | DWELL_FASTER;
+
+	return (row->happened & counts && row->calls.trust == trust) ||
+	       (row->happened & costs && row->cost.trust == trust);
+}
+
 /* Whether something of the difference is sure: a count, or what was tested. */
 static bool is_sure(const struct dw_compared_row *row)
 {
-	const unsigned counts = DWELL_MORE_CALLS | DWELL_FEWER_CALLS;
-	const unsigned costs = DWELL_SLOWER | DWELL_FASTER;
-
-	return (row->happened & counts && row->calls.trust != DWELL_NOT_TESTED) ||
-	       (row->happened & costs && row->cost.trust != DWELL_NOT_TESTED) ||
+	return is_trusted(row, DWELL_COUNTED) || is_trusted(row, DWELL_TESTED) ||
 	       row->happened & (DWELL_HAS_APPEARED | DWELL_HAS_GONE);
-}
-
-/* Whether something of the difference is told that was not tested. */
-static bool is_maybe(const struct dw_compared_row *row)
-{
-	const unsigned counts = DWELL_MORE_CALLS | DWELL_FEWER_CALLS;
-	const unsigned costs = DWELL_SLOWER | DWELL_FASTER;
-
-	return (row->happened & counts && row->calls.trust == DWELL_NOT_TESTED) ||
-	       (row->happened & costs && row->cost.trust == DWELL_NOT_TESTED);
-}
-
-/* Whether a test has told the row's difference. */
-static bool is_significant(const struct dw_compared_row *row)
-{
-	return fminf(row->cost.p, row->calls.p) <= (float)DWELL_SIGNIFICANCE;
 }
 
 static bool do_runs_suffice(const struct dw_comparison *c)
@@ -488,16 +478,20 @@ static void tell_of_tests(struct words *w, size_t significant, bool any_maybe)
 	const struct dw_comparison *c = w->c;
 	const char *s = c->tests == 1 ? "" : "s";
 
-	if (!do_runs_suffice(c) && !significant)
+	if (!do_runs_suffice(c) && !significant) {
+		dw_buf_printf(&w->line, "With %zu", c->runs_n[0]);
+		if (c->runs_n[0] != c->runs_n[1])
+			dw_buf_printf(&w->line, " and %zu", c->runs_n[1]);
 		dw_buf_printf(&w->line,
-			      "%zu and %zu runs are too few to tell what one of %zu row%s has "
-			      "changed from chance: %zu a side would do",
-			      c->runs_n[0], c->runs_n[1], c->tests, s, c->runs_wanted);
-	else
+			      " runs a side a change of one of %zu row%s cannot be told from "
+			      "chance; %zu runs a side would do",
+			      c->tests, s, c->runs_wanted);
+	} else {
 		dw_buf_printf(&w->line,
 			      "%zu row%s with at least 1 %% of all %s tested: of the differences "
 			      "that are told at most 5 %% are chance",
 			      c->tests, s, c->tests == 1 ? "was" : "were");
+	}
 	if (any_maybe)
 		dw_buf_puts(&w->line, "; what is marked 'maybe' may be chance");
 	if (any_maybe && significant)
@@ -513,8 +507,8 @@ static void tell_trust(struct words *w)
 
 	dw_vec_each(row, &w->c->rows) {
 		varying += (row->happened & DWELL_CALLS_VARY) != 0;
-		significant += is_significant(row);
-		any_maybe |= is_maybe(row);
+		significant += is_trusted(row, DWELL_TESTED);
+		any_maybe |= is_trusted(row, DWELL_NOT_TESTED);
 	}
 	if (w->c->runs.n == 2)
 		tell_of_single(w, any_maybe);
