@@ -70,7 +70,7 @@ static const struct dw_option table[] = {
 	{"fail-if", 0, "CONDITION", dw_option_list, FIELD(conditions),
 	 "exit with 3 if so: 'calls > 0 %', 'functions:parse*:application_inclusive > 5 %'"},
 	{"least-change", 0, "PCT", dw_option_percent, FIELD(relevant_pct),
-	 "smaller differences of times do not matter (1)"},
+	 "smaller differences do not matter, but of exact counts (1)"},
 	{"all", 0, NULL, dw_option_flag, FIELD(all), "show rows that have not changed, too"},
 	{"format", 'f', "FORMAT", dw_option_text, FIELD(format),
 	 "table (default), csv, json or markdown"},

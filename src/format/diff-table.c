@@ -163,10 +163,10 @@ static void layout(struct table *t)
 		t->width[NAME] = width > used + NAME_LEAST ? width - used : NAME_LEAST;
 }
 
-/* Of a name that is too long what tells most. Returns the columns written. */
-static size_t put_name(const struct table *t, const char *text, struct dw_out *out)
+/* Of a name that is too long for @width what tells most. Returns the columns written. */
+static size_t put_name(const struct table *t, const char *text, size_t width, struct dw_out *out)
 {
-	size_t width = t->job->width ? t->width[NAME] : SIZE_MAX, indent = strspn(text, " ");
+	size_t indent = strspn(text, " ");
 
 	if (dw_text_columns(text) <= width || t->c->view == &dw_view_file_io || indent >= width)
 		return dw_text_put_fitted(out, text, width);
@@ -181,7 +181,8 @@ static void put_cell(struct table *t, int cell, const char *text, struct dw_out 
 
 	if (cell < HAPPENED)
 		dw_out_fill(out, ' ', width > n ? width - n : 0);
-	n = cell == NAME ? put_name(t, text, out) : dw_text_put_fitted(out, text, SIZE_MAX);
+	n = cell == NAME ? put_name(t, text, t->job->width ? width : SIZE_MAX, out)
+			 : dw_text_put_fitted(out, text, SIZE_MAX);
 	if (cell >= HAPPENED && !is_last)
 		dw_out_fill(out, ' ', width > n ? width - n : 0);
 	if (!is_last)
@@ -229,18 +230,29 @@ void dw_diff_write_table(const struct dw_diff_job *job, struct dw_out *out)
 	dw_buf_release(&t.cell);
 }
 
-/* A cell of Markdown: what has a meaning there is escaped, line ends are none, and the indentation
- * of trees is kept. */
+/* Markdown: what has a meaning there is escaped, and the indentation of trees is kept. */
 static void put_markdown(struct dw_out *out, const char *text)
 {
-	struct dw_out plain;
-
 	for (; *text == ' '; text++)
 		dw_out_puts(out, "&nbsp;");
-	dw_out_init_buffer(&plain);
-	dw_text_put(&plain, text);
-	for (const char *s = dw_buf_str(&plain.buf); *s; s++)
+	for (const char *s = text; *s; s++)
 		dw_out_printf(out, strchr("\\`*_{}[]<>|#~", *s) ? "\\%c" : "%c", *s);
+}
+
+/* A cell of it has no line ends. */
+static void put_markdown_cell(struct table *t, uint32_t at, int cell, struct dw_out *out)
+{
+	const char *text = show(t, at, cell);
+	struct dw_out plain;
+
+	dw_out_init_buffer(&plain);
+	if (cell == NAME)
+		put_name(t, text, strspn(text, " ") + NAME_PADDED, &plain);
+	else
+		dw_text_put(&plain, text);
+	dw_out_puts(out, " ");
+	put_markdown(out, dw_buf_str(&plain.buf));
+	dw_out_puts(out, " |");
 	dw_out_close(&plain);
 }
 
@@ -278,11 +290,8 @@ void dw_diff_write_markdown(const struct dw_diff_job *job, struct dw_out *out)
 	for (size_t i = 0; i < dw_diff_rows(job); i++) {
 		dw_out_puts(out, "|");
 		for (int cell = 0; cell < CELLS; cell++)
-			if (t.has[cell]) {
-				dw_out_puts(out, " ");
-				put_markdown(out, show(&t, t.c->order.v[i], cell));
-				dw_out_puts(out, " |");
-			}
+			if (t.has[cell])
+				put_markdown_cell(&t, t.c->order.v[i], cell, out);
 		dw_out_puts(out, "\n");
 	}
 	dw_buf_release(&t.cell);
