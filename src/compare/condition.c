@@ -191,7 +191,7 @@ static int check_row(struct checking *k, uint32_t row, bool *fitting)
 		return 0;
 	*fitting = true;
 	change = dw_change_get(k->c, row, k->column);
-	if (change.is_exact) {
+	if (dw_change_is_counted(k->c, k->column, &change)) {
 		change.base = is_guessed(k->c, row) ? 0 : change.base;
 		if (excess(k->condition, &change, change.now - change.base) > 0)
 			find(k, DWELL_IS_MET, row, &change);

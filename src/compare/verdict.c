@@ -102,6 +102,15 @@ bool dw_change_test(const struct dw_comparison *c, size_t row, size_t column, do
 	return test_of(&s, ret_p, ret_shift);
 }
 
+bool dw_change_is_counted(const struct dw_comparison *c, size_t column,
+			  const struct dw_change *change)
+{
+	bool has_begun = change->most[DWELL_SIDE_BASE] == 0 && change->least[DWELL_SIDE_NEW] > 0;
+	bool has_ended = change->most[DWELL_SIDE_NEW] == 0 && change->least[DWELL_SIDE_BASE] > 0;
+
+	return change->is_exact || (c->columns[column].is_count && (has_begun || has_ended));
+}
+
 double dw_change_pct(double base, double more)
 {
 	if (base > 0)
@@ -204,19 +213,6 @@ static bool is_striking(const struct dw_comparison *c, size_t row, size_t column
 	       (c->method != DWELL_METHOD_SAMPLING || delta >= sampling_error(c, &total));
 }
 
-/* Whether it is a count, and there is none of it in all runs of one side alone. */
-static bool has_begun_or_ended(const struct dw_change *change)
-{
-	return change->most[DWELL_SIDE_BASE] == 0
-		       ? change->least[DWELL_SIDE_NEW] > 0
-		       : change->most[DWELL_SIDE_NEW] == 0 && change->least[DWELL_SIDE_BASE] > 0;
-}
-
-static bool is_counted(const struct dw_comparison *c, size_t column, const struct dw_change *judged)
-{
-	return judged->is_exact || (c->columns[column].is_count && has_begun_or_ended(judged));
-}
-
 /* The tests of a column. */
 struct tests {
 	DW_VEC(uint32_t) rows; /* rising */
@@ -231,7 +227,8 @@ static int gather_tests(const struct dw_comparison *c, size_t column, struct tes
 		struct dw_change judged = gather_judged(c, at, column, &s);
 		double p, shift;
 
-		if (is_counted(c, column, &judged) || !dw_comparison_is_large(c, at, column))
+		if (dw_change_is_counted(c, column, &judged) ||
+		    !dw_comparison_is_large(c, at, column))
 			continue;
 		if (!test_of(&s, &p, &shift) || dw_vec_push(&t->rows, at) ||
 		    dw_vec_push(&t->p, p) || dw_vec_push(&t->shift, shift))
@@ -252,7 +249,7 @@ static double judge(const struct dw_comparison *c, uint32_t at, size_t column,
 	bool suffice = dw_runs_suffice(judged.n[0], judged.n[1], t->rows.n);
 
 	*ret = (struct dw_verdict){.p = 1};
-	if (is_counted(c, column, &judged)) {
+	if (dw_change_is_counted(c, column, &judged)) {
 		ret->trust = DWELL_COUNTED;
 		return judged.now - judged.base;
 	}

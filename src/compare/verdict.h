@@ -24,6 +24,11 @@ struct dw_change {
 /* What @column (an index) of @row has. */
 struct dw_change dw_change_get(const struct dw_comparison *c, size_t row, size_t column);
 
+/* Whether the difference of @column, an index, is exact: runs of each side agree on the count, or
+ * all runs of one side alone have any. */
+bool dw_change_is_counted(const struct dw_comparison *c, size_t column,
+			  const struct dw_change *change);
+
 /* By how much @column of @row is above the base. With one run a side, or for a count that runs
  * agree on, the plain difference. False without memory. */
 bool dw_change_shift(const struct dw_comparison *c, size_t row, size_t column,

@@ -191,6 +191,17 @@ def test_one_more_thread(context):
     expect(counted(report), {**{name: {"more_calls"} for name in causes},
                              **{name: {"more_calls", "as_callers"} for name in effects}}, "counts")
     require("There are more threads: 2 -> 3." in diff(context, *sessions).stdout, "it is told")
+    mixed = "--base", "base.dwell", "--base", "new.dwell", "--new", "new.dwell", "--new", "base.dwell"
+    require("threads" not in diff(context, *mixed).stdout, "it is not where runs differ by themselves")
+
+
+def test_many_conditions_on_many_columns(context):
+    sessions = pair(context, "-DLINES=300")
+    columns = [f"{kind}{which} Time" for which in ("Elapsed Inclusive", "Elapsed Exclusive", "Application Inclusive",
+                                                   "Application Exclusive") for kind in ("", "Avg ", "Max ", "Min ")]
+    conditions = [word for column in columns[1:] for word in ("--fail-if", f"functions:load:{column} > 10 %")]
+    done = diff(context, *sessions, *conditions, "--fail-if", "calls > 0", status=3)
+    expect(len(done.stderr.splitlines()), len(columns), "each is held against it")
 
 
 def runs(context, side, program, n):

@@ -288,10 +288,24 @@ TEST(times_are_tested_over_runs)
 	dw_comparison_release(&c);
 }
 
+/* What the condition @text says of @c. */
+static int check(const struct dw_comparison *c, const char *text, enum dw_column column,
+		 struct dw_condition_finding *ret)
+{
+	struct dw_condition g;
+	int rc = dw_condition_parse(&g, text, NULL);
+
+	g.column = column;
+	rc = rc ? rc : dw_condition_check(&g, c, ret, NULL);
+	dw_condition_release(&g);
+	return rc;
+}
+
 /* Counts that vary are tested as times are. */
 TEST(more_calls_are_told_of_counts_that_vary)
 {
 	uint64_t values[12][ROWS][COLUMNS];
+	struct dw_condition_finding f;
 	struct dw_comparison c;
 
 	for (size_t run = 0; run < 12; run++) {
@@ -314,6 +328,12 @@ TEST(more_calls_are_told_of_counts_that_vary)
 	CHECK_INT(c.rows.v[2].happened, DWELL_HAS_APPEARED);
 	CHECK_INT(c.rows.v[2].calls.trust, DWELL_COUNTED);
 	CHECK_INT(c.order.n, 2);
+	/* So do conditions, however small the row is. */
+	dw_vec_each(run, &c.runs)
+		run->all[DWELL_MAIN] = run->all[DWELL_CALLS] = 1000000;
+	CHECK_INT(check(&c, "calls > 100 %", DWELL_COLUMN_CALLS, &f), 0);
+	CHECK_INT(f.result, DWELL_IS_MET);
+	CHECK(f.row == 2 && f.base == 0 && f.meeting == 1);
 	dw_comparison_release(&c);
 }
 
@@ -360,6 +380,43 @@ TEST(too_few_runs_tell_what_is_large_as_not_tested)
 		CHECK(c.rows.v[0].cost.p == 1);
 		CHECK_INT(c.rows.v[2].happened, 0);
 		CHECK_INT(c.order.n, 1);
+		dw_comparison_release(&c);
+	}
+}
+
+/* The least change is one of the base, with one run a side as with many. */
+TEST(least_changes_are_of_the_base)
+{
+	uint64_t values[2][ROWS][COLUMNS] = {{{1000, 10}, {1000, 10}, {1000, 10}},
+					     {{1450, 10}, {1390, 10}, {610, 10}}};
+	struct dw_comparison c;
+
+	CHECK(make(&c, 1, values));
+	c.relevant_pct = 40;
+	CHECK_INT(dw_comparison_finish(&c, NULL), 0);
+	CHECK_INT(c.rows.v[0].happened, DWELL_SLOWER);
+	CHECK_INT(c.rows.v[1].happened, 0);
+	CHECK_INT(c.rows.v[2].happened, 0);
+	CHECK_INT(c.runs_wanted, 5);
+	dw_comparison_release(&c);
+}
+
+/* Sides may be sampled at different frequencies: each has its own error. */
+TEST(errors_of_sampling_are_those_of_each_side)
+{
+	uint64_t values[2][ROWS][COLUMNS] = {{{100000000, 1}, {1, 1}, {1, 1}},
+					     {{140000000, 1}, {1, 1}, {1, 1}}};
+	struct dw_comparison c;
+
+	/* 1.96 * sqrt(1e8 * 1e6 + 1.4e8 * s) is 30.4 ms for s = 1 ms, and 75.9 ms for 10 ms. */
+	for (int coarse = 0; coarse < 2; coarse++) {
+		CHECK(make(&c, 1, values));
+		c.method = DWELL_METHOD_SAMPLING;
+		c.counts_n = 0;
+		c.runs.v[0].sample_ns = 1e6;
+		c.runs.v[1].sample_ns = coarse ? 1e7 : 1e6;
+		CHECK_INT(dw_comparison_decide(&c), 0);
+		CHECK_INT(c.rows.v[0].happened & DWELL_SLOWER, coarse ? 0 : DWELL_SLOWER);
 		dw_comparison_release(&c);
 	}
 }
@@ -433,19 +490,6 @@ TEST(conditions_are_parsed)
 		dw_error_clear(&err);
 		dw_condition_release(&g);
 	}
-}
-
-/* What the condition @text says of @c. */
-static int check(const struct dw_comparison *c, const char *text, enum dw_column column,
-		 struct dw_condition_finding *ret)
-{
-	struct dw_condition g;
-	int rc = dw_condition_parse(&g, text, NULL);
-
-	g.column = column;
-	rc = rc ? rc : dw_condition_check(&g, c, ret, NULL);
-	dw_condition_release(&g);
-	return rc;
 }
 
 /* Times without a unit are seconds, and nothing else has such a unit. */
