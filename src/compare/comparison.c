@@ -432,7 +432,7 @@ void dw_comparison_path(const struct dw_comparison *c, size_t row, struct dw_buf
 	bool more = false;
 	size_t n = c->view == &dw_view_allocations ? 0 : list_callers(c, row, names, &more);
 
-	dw_buf_puts(ret, more ? "... > " : "");
+	dw_buf_puts(ret, more ? "… > " : "");
 	while (n) {
 		dw_buf_puts(ret, text(c, c->names.v.v[names[--n]].text));
 		dw_buf_puts(ret, n ? " > " : "");

@@ -87,7 +87,8 @@ struct dw_compared_run {
 	uint64_t all[DWELL_COMPARED_MAX]; /* what shares are shares of */
 	uint64_t duration_ns;
 	uint32_t processes, threads;
-	double sample_ns; /* of samples of time, else 0 */
+	double sample; /* what one stands for: ns, bytes of drawn objects, itself; 0 = all is seen
+			*/
 };
 
 struct dw_compared_edge {

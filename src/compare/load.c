@@ -296,6 +296,14 @@ static void put_recorded(struct dw_buf *b, const struct dw_profile *p)
 			      dw_facts_get(&p->facts, "frequency_hz", 0), event ? event : "events");
 }
 
+/* What one sample stands for, or an object that was drawn; 0 = all of them were seen. */
+static double sample_of(const struct dw_profile *p)
+{
+	if (dw_profile_method(p) == DWELL_METHOD_SAMPLING)
+		return dw_sample_ns(p) > 0 ? dw_sample_ns(p) : 1;
+	return (double)dw_facts_get(&p->facts, "sample_bytes", 0);
+}
+
 /* All of @column: what the rows have, where no sum is known. Such views are flat. */
 static uint64_t all_of(const struct adding *a, size_t column)
 {
@@ -321,7 +329,7 @@ static int add_run(struct adding *a)
 	run->duration_ns = (uint64_t)dw_facts_get(&p->facts, "duration_ns", 0);
 	run->processes = dw_processes_count(&p->processes);
 	run->threads = dw_threads_count(&p->threads);
-	run->sample_ns = dw_sample_ns(p);
+	run->sample = sample_of(p);
 	for (size_t i = 0; i < c->columns_n; i++)
 		run->all[i] = all_of(a, i);
 	if (!run->path || dw_vec_push(&c->runs, *run)) {
@@ -351,7 +359,7 @@ static int check_columns(const struct dw_comparison *c, const struct dw_compared
 			return dw_error_set(err, DWELL_ERR_REFUSED, "'%s' has no %s, but '%s' has",
 					    s->path, info->title, first->path);
 		if (info->measure == DWELL_MEASURE_SAMPLES && info->aspect == DWELL_ASPECT_TOTAL &&
-		    first->sample_ns != dw_sample_ns(s->profile))
+		    first->sample != sample_of(s->profile))
 			return dw_error_set(
 				err, DWELL_ERR_REFUSED,
 				"'%s' and '%s' have different intervals between samples: "

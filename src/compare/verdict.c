@@ -179,13 +179,13 @@ static struct dw_change gather_judged(const struct dw_comparison *c, size_t row,
 }
 
 /* How far chance alone takes samples apart at least: each is one of many that might have been. */
-static double sampling_error(const struct dw_comparison *c, const struct dw_change *time)
+static double sampling_error(const struct dw_comparison *c, const struct dw_change *total)
 {
-	double sample_ns[DWELL_SIDES] = {0};
+	double sample[DWELL_SIDES] = {0};
 
 	dw_vec_each(run, &c->runs)
-		sample_ns[run->side] = run->sample_ns > 0 ? run->sample_ns : 1;
-	return NORMAL_95_PCT * sqrt(time->base * sample_ns[0] + time->now * sample_ns[1]);
+		sample[run->side] = run->sample;
+	return NORMAL_95_PCT * sqrt(total->base * sample[0] + total->now * sample[1]);
 }
 
 /* Whether all runs of one side have more than any of the other. */
@@ -210,7 +210,7 @@ static bool is_striking(const struct dw_comparison *c, size_t row, size_t column
 		calls = dw_change_get(c, row, DWELL_CALLS);
 	delta = fabs(dw_story_of(&total, dw_comparison_has_calls(c) ? &calls : NULL).by_cost);
 	return delta * 100 * (double)c->runs.n >= STRIKING_ALL_PCT * pooled(c, column) &&
-	       (c->method != DWELL_METHOD_SAMPLING || delta >= sampling_error(c, &total));
+	       delta >= sampling_error(c, &total);
 }
 
 /* The tests of a column. */

@@ -278,10 +278,10 @@ static void put_path(struct words *w, uint32_t at)
 	dw_auto(dw_buf) path = DW_BUF_INIT;
 
 	dw_comparison_path(w->c, at, &path);
-	if (!path.len)
-		return;
-	dw_buf_puts(&w->line, ", from ");
-	put_fitted(w, &path, PATH_COLUMNS);
+	if (path.len) {
+		dw_buf_puts(&w->line, ", from ");
+		put_fitted(w, &path, PATH_COLUMNS);
+	}
 }
 
 static void tell_row(struct words *w, uint32_t at)
@@ -459,10 +459,11 @@ static void tell_of_single(struct words *w, bool any_maybe)
 	if (c->counts_n && c->tests)
 		dw_buf_puts(&w->line, ", and ");
 	if (c->tests)
-		dw_buf_puts(&w->line, "no time was tested");
+		dw_buf_printf(&w->line, "%s was tested",
+			      dw_diff_is_time(c, DWELL_MAIN) ? "no time" : "nothing");
 	if (any_maybe)
 		dw_buf_printf(&w->line, "; what is marked 'maybe' may be chance%s",
-			      c->method == DWELL_METHOD_SAMPLING
+			      c->runs.v[0].sample > 0
 				      ? ", though it is more than the error of sampling"
 				      : "");
 	if (c->tests)

@@ -413,8 +413,8 @@ TEST(errors_of_sampling_are_those_of_each_side)
 		CHECK(make(&c, 1, values));
 		c.method = DWELL_METHOD_SAMPLING;
 		c.counts_n = 0;
-		c.runs.v[0].sample_ns = 1e6;
-		c.runs.v[1].sample_ns = coarse ? 1e7 : 1e6;
+		c.runs.v[0].sample = 1e6;
+		c.runs.v[1].sample = coarse ? 1e7 : 1e6;
 		CHECK_INT(dw_comparison_decide(&c), 0);
 		CHECK_INT(c.rows.v[0].happened & DWELL_SLOWER, coarse ? 0 : DWELL_SLOWER);
 		dw_comparison_release(&c);
