@@ -204,15 +204,14 @@ def test_many_conditions_on_many_columns(context):
     expect(len(done.stderr.splitlines()), len(columns), "each is held against it")
 
 
-def runs(context, side, program, n):
-    """The words for @n recordings of @program as one side."""
-    return [word for i in range(n)
+def runs(context, base, new, n):
+    """The words for @n recordings of each program, made in turns: what else the machine does is the same for both."""
+    return [word for i in range(n) for side, program in (("base", base), ("new", new))
             for word in (f"--{side}", record(context, f"{side}-{i}.dwell", program))]
 
 
 def test_slower_calls_over_six_runs(context):
-    words = runs(context, "base", build(context, "base"), 6) + runs(
-        context, "new", build(context, "changed", "-DHASH=64000"), 6)
+    words = runs(context, build(context, "base"), build(context, "changed", "-DHASH=64000"), 6)
     report = compare(context, *words, "--least-change", "50")
     expect({row["name"]: row["what"] for row in report["rows"]}, {"hash_key": ["slower"]}, "rows")
     row = row_of(report, "hash_key")
@@ -230,7 +229,7 @@ def test_slower_calls_over_six_runs(context):
 
 def test_runs_of_one_program_are_alike(context):
     program = build(context, "base")
-    words = runs(context, "base", program, 6) + runs(context, "new", program, 6)
+    words = runs(context, program, program, 6)
     for view in "functions", "calltree", "modules":
         report = compare(context, *words, view, "--least-change", "50")
         expect(report["rows"], [], f"rows of {view}")
