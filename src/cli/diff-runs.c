@@ -126,7 +126,7 @@ static _Noreturn void execute(const char *method, const char *path, const wordex
 	_exit(FAILED);
 }
 
-/* A run's recorder, while it is the one that signals end. *@ret: its status. 0 or -errno. */
+/* Run a recorder; signals end it as long as it runs. *@ret: its status. 0 or -errno. */
 static int run_recorder(const struct dw_diff_recording *r, const char *path, const wordexp_t *words,
 			int *ret)
 {

@@ -88,7 +88,7 @@ static void put_from_to(struct words *w, size_t column, double base, double now)
 	dw_diff_put_amount(&w->line, w->c, column, now, false);
 }
 
-/* What all of @side has, of the runs that @get reads: threads, processes. */
+/* Threads, where all runs of one side have more than any of the other. */
 static void tell_threads(struct words *w)
 {
 	uint32_t least[DWELL_SIDES] = {UINT32_MAX, UINT32_MAX}, most[DWELL_SIDES] = {0};
