@@ -13,6 +13,7 @@
 #include "cli/diff-runs.h"
 #include "cli/hints.h"
 #include "cli/terminal.h"
+#include "compare/columns.h"
 #include "compare/condition.h"
 #include "format/diff.h"
 #include "format/text.h"
@@ -22,7 +23,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { CONDITIONS_MAX = 16, RUNS_DEFAULT = 8, RELEVANT_DEFAULT = -1 };
+enum { CONDITIONS_MAX = DWELL_WANTED_MAX, RUNS_DEFAULT = 8, RELEVANT_DEFAULT = -1 };
 
 #define RELEVANT_PCT 1.
 
@@ -38,8 +39,7 @@ struct diff_options {
 
 struct condition {
 	struct dw_condition condition;
-	size_t comparison;     /* that it is about: index */
-	enum dw_column column; /* found in the first session */
+	size_t comparison; /* that it is about: index */
 	struct dw_condition_finding finding;
 };
 
@@ -70,7 +70,7 @@ static const struct dw_option table[] = {
 	{"fail-if", 0, "CONDITION", dw_option_list, FIELD(conditions),
 	 "exit with 3 if so: 'calls > 0 %', 'functions:parse*:application_inclusive > 5 %'"},
 	{"least-change", 0, "PCT", dw_option_percent, FIELD(relevant_pct),
-	 "smaller differences of times do not matter (1)"},
+	 "smaller differences do not matter, but of exact counts (1)"},
 	{"all", 0, NULL, dw_option_flag, FIELD(all), "show rows that have not changed, too"},
 	{"format", 'f', "FORMAT", dw_option_text, FIELD(format),
 	 "table (default), csv, json or markdown"},
@@ -227,22 +227,18 @@ static int resolve_columns(struct diff *d, const struct dw_profile *p, struct dw
 	for (size_t i = 0; i < d->conditions_n; i++) {
 		struct dw_comparison *c = &d->comparisons[d->conditions[i].comparison];
 
-		d->conditions[i].column =
-			dw_condition_column(&d->conditions[i].condition, c->view, p);
-		if (!d->conditions[i].column)
-			return dw_misuse(err,
-					 "--fail-if: the view %s has no numbers called '%s' of "
-					 "these sessions",
-					 c->view->name, d->conditions[i].condition.column);
-		dw_comparison_want(c, d->conditions[i].column);
+		int rc = dw_condition_resolve(&d->conditions[i].condition, c->view, p, err);
+
+		if (rc)
+			return rc;
+		dw_comparison_want(c, d->conditions[i].condition.column);
 	}
 	if (!sort)
 		return 0;
 	dw_view_columns(d->comparisons[0].view, p, DWELL_BY_NONE, false, all);
 	d->comparisons[0].sort = dw_column_find(all, sort, strlen(sort));
-	if (!d->comparisons[0].sort ||
-	    dw_column_info(d->comparisons[0].sort)->kind == DWELL_CELL_TEXT)
-		return dw_misuse(err, "the view %s has no column of numbers called '%s'",
+	if (!d->comparisons[0].sort || !dw_compared_column_is_total(d->comparisons[0].sort))
+		return dw_misuse(err, "the view %s has no column of sums called '%s'",
 				 d->comparisons[0].view->name, sort);
 	return 0;
 }
@@ -283,9 +279,6 @@ static int add_profile(struct diff *d, const char *name, enum dw_side side, stru
 	rc = dw_filter_options_resolve(&o->filter, p, &filter, err);
 	if (!rc)
 		rc = dw_my_code_apply(&o->my_code, false, 0, p, &folded, err);
-	/* What was waited for is found out only if somebody asks. */
-	filter.filter.focus.work =
-		dw_column_info(d->comparisons[0].sort)->measure == DWELL_MEASURE_WORK;
 	for (size_t i = 0; i < d->comparisons_n && !rc; i++)
 		rc = add_to(d, i, &session, &filter.filter, err);
 	dw_filter_release(&filter);
@@ -299,12 +292,23 @@ static int add_session(struct diff *d, const char *path, const char *name, enum 
 	const struct dw_filter_options *f = &d->options->filter;
 	struct dw_session_range range = {f->from_ns, f->to_ns};
 	struct dw_profile p = DW_PROFILE_INIT;
-	int rc = dw_open_profile(path, &range, &p, err);
+	int rc = dw_terminal_check(d->options->output, path, err);
 
+	if (!rc)
+		rc = dw_open_profile(path, &range, &p, err);
 	if (!rc)
 		rc = add_profile(d, name, side, &p, err);
 	dw_profile_release(&p);
 	return rc;
+}
+
+/* Sessions are loaded as they come, so that what is wrong with the words is told after the first.
+ */
+static int take_recorded(void *arg, const struct dw_diff_run *run, struct dw_error *err)
+{
+	struct diff *d = arg;
+
+	return add_session(d, run->path, d->options->commands.v[run->side], run->side, err);
 }
 
 static int add_recorded(struct diff *d, struct dw_error *err)
@@ -315,16 +319,12 @@ static int add_recorded(struct diff *d, struct dw_error *err)
 		.method = o->method ? o->method : "instrument",
 		.keep = o->keep,
 		.runs = o->runs ? o->runs : RUNS_DEFAULT,
+		.take = take_recorded,
+		.arg = d,
 	};
-	int rc = dw_diff_runs_record(&d->recorded, &recording, err);
+	int rc = dw_terminal_check_writable(o->output, err);
 
-	for (size_t i = 0; i < d->recorded.v.n && !rc; i++) {
-		const struct dw_diff_run *recorded = &d->recorded.v.v[i];
-
-		rc = add_session(d, recorded->path, o->commands.v[recorded->side], recorded->side,
-				 err);
-	}
-	return rc;
+	return rc ? rc : dw_diff_runs_record(&d->recorded, &recording, err);
 }
 
 static int add_all(struct diff *d, char **operands, struct dw_error *err)
@@ -345,28 +345,14 @@ static int add_all(struct diff *d, char **operands, struct dw_error *err)
 	return rc;
 }
 
-static int check_output(const struct diff *d, struct dw_error *err)
-{
-	for (size_t i = 0; i < d->comparisons[0].runs.n; i++) {
-		int rc = dw_terminal_check(d->options->output, d->comparisons[0].runs.v[i].path,
-					   err);
-
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 static int write_diff(const struct diff *d, struct dw_error *err)
 {
 	struct dw_diff_job job = {.comparison = &d->comparisons[0], .rows = d->options->top};
 	struct dw_terminal terminal;
 	struct dw_out out;
-	int rc = check_output(d, err), closed;
+	int rc = dw_terminal_open(&terminal, d->options->output, d->format->human_readable, err);
+	int closed;
 
-	if (!rc)
-		rc = dw_terminal_open(&terminal, d->options->output, d->format->human_readable,
-				      err);
 	if (rc)
 		return rc;
 	job.width = terminal.width;
@@ -383,18 +369,16 @@ static int write_diff(const struct diff *d, struct dw_error *err)
 static void tell_condition(const struct diff *d, size_t i, const struct dw_condition_finding *f)
 {
 	const struct dw_comparison *c = &d->comparisons[d->conditions[i].comparison];
-	const char *title = dw_column_info(f->column)->title;
+	enum dw_column is = d->conditions[i].condition.column;
 	dw_auto(dw_buf) line = DW_BUF_INIT;
 	struct dw_out out;
-	size_t column = 0;
+	size_t column = dw_compared_column_find(c, is);
 
-	while (column < c->columns_n && c->columns[column].column != f->column)
-		column++;
 	dw_buf_printf(&line, "dwell: %s: --fail-if '%s': ",
 		      f->result == DWELL_IS_MET ? "regression" : "undecided",
 		      d->options->conditions.v[i]);
 	dw_diff_put_name(&line, c, f->row);
-	dw_buf_printf(&line, ": %s ", title);
+	dw_buf_printf(&line, ": %s ", dw_column_info(is)->title);
 	dw_diff_put_amount(&line, c, column, f->base, false);
 	dw_buf_puts(&line, " -> ");
 	dw_diff_put_amount(&line, c, column, f->now, false);
@@ -418,7 +402,7 @@ static int check_conditions(struct diff *d, struct dw_error *err)
 	for (size_t i = 0; i < d->conditions_n && !rc; i++)
 		rc = dw_condition_check(&d->conditions[i].condition,
 					&d->comparisons[d->conditions[i].comparison],
-					d->conditions[i].column, &d->conditions[i].finding, err);
+					&d->conditions[i].finding, err);
 	return rc;
 }
 

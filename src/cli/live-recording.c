@@ -6,6 +6,7 @@
 #include "cli/live-recording.h"
 
 #include "base/process-setup.h"
+#include "cli/session-folder.h"
 #include "record/finish.h"
 #include "session/output.h"
 #include "session/read.h"
@@ -47,51 +48,29 @@ static int set_paths(struct dw_live_recording *s, const char *word)
 	return 0;
 }
 
-static int set_folder(struct dw_live_recording *s)
-{
-	const char *tmp = getenv("TMPDIR");
-
-	if (asprintf(&s->folder, "%s/dwell-live-XXXXXX", tmp && *tmp ? tmp : "/tmp") < 0) {
-		s->folder = NULL;
-		return -ENOMEM;
-	}
-	if (!mkdtemp(s->folder)) {
-		int rc = -errno;
-
-		free(s->folder);
-		s->folder = NULL;
-		return rc;
-	}
-	return 0;
-}
-
 static int find_paths(struct dw_live_recording *s, const char *keep, struct dw_error *err)
 {
 	char *path = NULL;
-	int rc = keep ? 0 : set_folder(s);
+	int rc;
 
-	if (!rc && !keep && asprintf(&path, "%s/live.dwell", s->folder) < 0)
-		rc = -ENOMEM;
-	if (!rc)
-		rc = set_paths(s, keep ? keep : path);
-	if (!keep && !rc)
-		free(path);
-	return rc ? dw_error_set_errno(err, -rc, "cannot make a folder for the session") : 0;
+	if (!keep) {
+		s->folder = dw_session_folder_new("dwell-live", err);
+		if (!s->folder)
+			return DWELL_ERR_REFUSED;
+	}
+	if (!keep && asprintf(&path, "%s/live.dwell", s->folder) < 0)
+		return dw_error_set(err, -ENOMEM, "no memory");
+	rc = set_paths(s, keep ? keep : path);
+	free(path);
+	return rc ? dw_error_set(err, rc, "no memory") : 0;
 }
 
 static void remove_folder(const struct dw_live_recording *s)
 {
-	static const char *const journals[] = {"", "-wal", "-shm"};
-	char name[PATH_MAX];
-
 	if (!s->folder)
 		return;
-	for (size_t i = 0; i < sizeof journals / sizeof *journals; i++) {
-		snprintf(name, sizeof name, "%s%s", s->partial ? s->partial : "", journals[i]);
-		unlink(name);
-	}
 	if (s->path)
-		unlink(s->path);
+		dw_session_files_remove(s->path);
 	rmdir(s->folder);
 }
 

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -79,6 +80,17 @@ int dw_terminal_check(const char *path, const char *session, struct dw_error *er
 	    in.st_ino != out.st_ino)
 		return 0;
 	return dw_error_set(err, DWELL_ERR_REFUSED, "'%s' is the session itself", path);
+}
+
+int dw_terminal_check_writable(const char *path, struct dw_error *err)
+{
+	dw_auto_close int fd = path ? open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+	int rc = !path || fd >= 0 || errno == ENXIO ? 0 : -errno;
+	dw_auto_free char *folder = rc == -ENOENT ? strdup(path) : NULL;
+
+	if (folder)
+		rc = access(dirname(folder), W_OK | X_OK) ? -errno : 0;
+	return rc ? dw_error_set_errno(err, -rc, "cannot write '%s'", path) : 0;
 }
 
 int dw_terminal_open(struct dw_terminal *t, const char *path, bool human_readable,

@@ -28,6 +28,10 @@ int dw_terminal_open(struct dw_terminal *t, const char *path, bool human_readabl
 /* Refuse to replace the session at @session by @path (NULL = stdout). 0 or DWELL_ERR_REFUSED. */
 int dw_terminal_check(const char *path, const char *session, struct dw_error *err);
 
+/* Whether @path (NULL = stdout) could be written, before long work for it. 0 or -errno with a
+ * message. */
+int dw_terminal_check_writable(const char *path, struct dw_error *err);
+
 /* Columns of the terminal at @fd, 0 when it is none. */
 size_t dw_terminal_width(int fd);
 

@@ -7,6 +7,11 @@
  */
 #include "compare/columns.h"
 
+#include <assert.h>
+
+/* Beside those that are wanted: the main one, four counts, the inclusive one. */
+_Static_assert(DWELL_COMPARED_MAX >= DWELL_WANTED_MAX + 6, "all columns have room");
+
 static bool is_total(const struct dw_column_info *info)
 {
 	return info->aspect == DWELL_ASPECT_TOTAL || info->aspect == DWELL_ASPECT_TIME;
@@ -35,7 +40,7 @@ static void add(struct dw_comparison *c, enum dw_column column)
 	for (size_t i = 0; i < c->columns_n; i++)
 		if (c->columns[i].column == column)
 			return;
-	if (column && c->columns_n < DWELL_COMPARED_MAX)
+	if (column)
 		c->columns[c->columns_n++] = (struct dw_compared_column){
 			column,
 			info->kind == DWELL_CELL_COUNT && info->measure != DWELL_MEASURE_SAMPLES};
@@ -55,14 +60,13 @@ static enum dw_column main_column(const struct dw_comparison *c, const struct dw
 	return total_of(v, measure, info->exclusive);
 }
 
-int dw_compared_columns_choose(struct dw_comparison *c, const struct dw_view *v)
+void dw_compared_columns_choose(struct dw_comparison *c, const struct dw_view *v)
 {
-	enum dw_column wanted[DWELL_COMPARED_MAX], main = main_column(c, v);
+	enum dw_column main = main_column(c, v);
 	const struct dw_column_info *info = dw_column_info(main);
-	size_t wanted_n = c->wanted_n;
 
-	for (size_t i = 0; i < wanted_n; i++)
-		wanted[i] = c->wanted[i];
+	c->is_estimated =
+		dw_measures_has(dw_profile_measures(v->request.profile), DWELL_MEASURE_DRAWS);
 	add(c, main);
 	if (v->ops == &dw_view_file_io) {
 		add(c, DWELL_COLUMN_READS);
@@ -76,22 +80,20 @@ int dw_compared_columns_choose(struct dw_comparison *c, const struct dw_view *v)
 			       ? DWELL_COLUMN_INSTANCES
 			       : total_of(v, DWELL_MEASURE_OBJECTS, info->exclusive));
 	}
+	c->counts_n = c->is_estimated ? 0 : c->columns_n - 1;
 	/* Trees have very many rows. */
 	if (info->measure && v->ops != &dw_view_lifetime && !v->ops->tree)
 		add(c, total_of(v, info->measure, !info->exclusive));
-	for (size_t i = 0; i < wanted_n; i++)
-		add(c, wanted[i]);
-	c->is_estimated =
-		dw_measures_has(dw_profile_measures(v->request.profile), DWELL_MEASURE_DRAWS);
+	for (size_t i = 0; i < c->wanted_n; i++)
+		add(c, c->wanted[i]);
 	for (size_t i = 0; i < c->columns_n; i++)
 		c->columns[i].is_count &= !c->is_estimated;
-	return 0;
 }
 
 void dw_comparison_want(struct dw_comparison *c, enum dw_column column)
 {
-	if (c->wanted_n < DWELL_COMPARED_MAX)
-		c->wanted[c->wanted_n++] = column;
+	assert(c->wanted_n < DWELL_WANTED_MAX);
+	c->wanted[c->wanted_n++] = column;
 }
 
 uint64_t dw_compared_column_value(const struct dw_view *v, const struct dw_row *row,
@@ -117,4 +119,31 @@ uint64_t dw_compared_column_all(const struct dw_view *v, enum dw_column column)
 
 	return info->aspect == DWELL_ASPECT_TIME ? (uint64_t)((double)all * v->sample_ns + .5)
 						 : all;
+}
+
+bool dw_compared_column_is_amount(enum dw_column column)
+{
+	enum dw_cell_kind kind = dw_column_info(column)->kind;
+
+	return kind == DWELL_CELL_COUNT || kind == DWELL_CELL_DURATION_NS ||
+	       kind == DWELL_CELL_CALL_NS;
+}
+
+bool dw_compared_column_is_total(enum dw_column column)
+{
+	const struct dw_column_info *info = dw_column_info(column);
+
+	return is_total(info) ? dw_compared_column_is_amount(column)
+			      : info->measure && info->aspect == DWELL_ASPECT_PERCENT;
+}
+
+size_t dw_compared_column_find(const struct dw_comparison *c, enum dw_column column)
+{
+	size_t at = 0;
+
+	while (c->columns[at].column != column) {
+		at++;
+		assert(at < c->columns_n);
+	}
+	return at;
 }

@@ -5,8 +5,8 @@
 
 #include "compare/comparison.h"
 
-/* Choose the columns of @c, whose first session is seen by @v. 0. */
-int dw_compared_columns_choose(struct dw_comparison *c, const struct dw_view *v);
+/* Choose the columns of @c, whose first session is seen by @v. */
+void dw_compared_columns_choose(struct dw_comparison *c, const struct dw_view *v);
 
 /* What @row has of @column. */
 uint64_t dw_compared_column_value(const struct dw_view *v, const struct dw_row *row,
@@ -14,3 +14,12 @@ uint64_t dw_compared_column_value(const struct dw_view *v, const struct dw_row *
 
 /* What there is of @column altogether, 0 = it has no such sum. */
 uint64_t dw_compared_column_all(const struct dw_view *v, enum dw_column column);
+
+/* Whether @column is of amounts: counts or durations. */
+bool dw_compared_column_is_amount(enum dw_column column);
+
+/* Whether rows can be compared by @column as the main one: by sums, or shares of them. */
+bool dw_compared_column_is_total(enum dw_column column);
+
+/* The index of @column in @c, which compares it. */
+size_t dw_compared_column_find(const struct dw_comparison *c, enum dw_column column);

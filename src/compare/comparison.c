@@ -132,11 +132,19 @@ static uint32_t row_of_name(const struct dw_comparison *c, uint32_t name)
 	return dw_pairs_find(&c->row_of, ((uint64_t)UINT32_MAX + 1) << 32 | name, 0) - 1;
 }
 
+/* The calls of @row in the first run of @side, which is the one that edges are of. */
+static double first_calls(const struct dw_comparison *c, uint32_t row, enum dw_side side)
+{
+	dw_vec_each(run, &c->runs)
+		if (run->side == side)
+			return (double)dw_comparison_value(c, run, row, DWELL_CALLS);
+	return 0;
+}
+
 /* Whether calls of the row @at changed as those of all its callers did. */
 static bool follows_callers(const struct dw_comparison *c, uint32_t at)
 {
 	uint32_t name = c->rows.v[at].name;
-	struct dw_change own, caller;
 	double sum[DWELL_SIDES] = {0};
 
 	for (size_t i = first_edge(c, name); i < c->edges.n && c->edges.v[i].callee == name; i++) {
@@ -145,13 +153,14 @@ static bool follows_callers(const struct dw_comparison *c, uint32_t at)
 		double base = (double)e->weight[0], now = (double)e->weight[1];
 
 		if (row == UINT32_MAX || row == at ||
-		    !dw_change_get(c, row, DWELL_CALLS, &caller) ||
-		    base * caller.now != now * caller.base)
+		    base * first_calls(c, row, DWELL_SIDE_NEW) !=
+			    now * first_calls(c, row, DWELL_SIDE_BASE))
 			return false;
 		sum[0] += base;
 		sum[1] += now;
 	}
-	return dw_change_get(c, at, DWELL_CALLS, &own) && sum[0] == own.base && sum[1] == own.now;
+	return sum[0] == first_calls(c, at, DWELL_SIDE_BASE) &&
+	       sum[1] == first_calls(c, at, DWELL_SIDE_NEW);
 }
 
 static void find_followers(struct dw_comparison *c)
@@ -167,9 +176,9 @@ static void find_followers(struct dw_comparison *c)
 /* How much a row matters: by how much its main column changed. */
 static double weight(const struct dw_comparison *c, uint32_t row)
 {
-	struct dw_change change;
+	struct dw_change change = dw_change_get(c, row, DWELL_MAIN);
 
-	return dw_change_get(c, row, DWELL_MAIN, &change) ? fabs(change.now - change.base) : 0;
+	return fabs(change.now - change.base);
 }
 
 static int list_flat(struct dw_comparison *c)
@@ -423,7 +432,7 @@ void dw_comparison_path(const struct dw_comparison *c, size_t row, struct dw_buf
 	bool more = false;
 	size_t n = c->view == &dw_view_allocations ? 0 : list_callers(c, row, names, &more);
 
-	dw_buf_puts(ret, more ? "... > " : "");
+	dw_buf_puts(ret, more ? "… > " : "");
 	while (n) {
 		dw_buf_puts(ret, text(c, c->names.v.v[names[--n]].text));
 		dw_buf_puts(ret, n ? " > " : "");

@@ -19,7 +19,8 @@
 #include <stdint.h>
 
 enum {
-	DWELL_COMPARED_MAX = 12, /* columns of a comparison */
+	DWELL_WANTED_MAX = 16,	 /* columns that somebody asks for, */
+	DWELL_COMPARED_MAX = 24, /* and all of a comparison */
 	DWELL_MAIN = 0,		 /* the one that rows are compared by, */
 	DWELL_CALLS = 1,	 /* and how often it happened, if that was counted */
 };
@@ -48,11 +49,16 @@ enum dw_happened {
 	(DWELL_HAS_APPEARED | DWELL_HAS_GONE | DWELL_MORE_CALLS | DWELL_FEWER_CALLS | \
 	 DWELL_SLOWER | DWELL_FASTER)
 
-/* How far the difference of a row's main column can be trusted. */
+/* How far a difference can be trusted. */
 enum dw_trust {
 	DWELL_NOT_TESTED = 0, /* too little of all, or too few runs */
 	DWELL_TESTED,
 	DWELL_COUNTED, /* the same in all runs of a side: exact */
+};
+
+struct dw_verdict {
+	enum dw_trust trust;
+	float p; /* adjusted; 1 = not tested */
 };
 
 struct dw_compared_row {
@@ -63,11 +69,11 @@ struct dw_compared_row {
 	uint32_t line; /* lines: as the newer side has it */
 	uint32_t level;
 	uint16_t happened; /* enum dw_happened */
-	uint8_t trust;	   /* enum dw_trust */
+	uint8_t count;	   /* column that more or fewer calls are told of */
 	bool has[DWELL_SIDES];
-	bool is_above; /* likewise: something below it is different */
-	bool is_shown; /* a tree's: it or something below it is different */
-	float p;       /* adjusted; 1 = not tested */
+	bool is_above;		       /* likewise: something below it is different */
+	bool is_shown;		       /* a tree's: it or something below it is different */
+	struct dw_verdict cost, calls; /* of the main column; of the count */
 };
 
 /* A run: a session. */
@@ -75,12 +81,14 @@ struct dw_compared_run {
 	enum dw_side side;
 	char *path;			  /* owned */
 	uint32_t program;		  /* what was run, a string of the names; 0 = not known */
+	uint32_t recorded;		  /* what there is of it, "samples of time": likewise */
 	uint64_t *values;		  /* by row, then column */
 	size_t rows;			  /* that it has values for */
-	uint64_t all[DWELL_COMPARED_MAX]; /* what shares are shares of, of columns that have it */
+	uint64_t all[DWELL_COMPARED_MAX]; /* what shares are shares of */
 	uint64_t duration_ns;
 	uint32_t processes, threads;
-	double sample_ns;
+	double sample; /* what one stands for: ns, bytes of drawn objects, itself; 0 = all is seen
+			*/
 };
 
 struct dw_compared_edge {
@@ -92,13 +100,14 @@ struct dw_compared_edge {
 struct dw_comparison {
 	const struct dw_view_ops *view;
 	enum dw_method method;
-	enum dw_column sort; /* asked for; DWELL_COLUMN_END = the view's own */
-	bool all;	     /* rows that are no different are listed, too */
-	double relevant_pct; /* smaller differences of time do not matter */
-	enum dw_column wanted[DWELL_COMPARED_MAX]; /* beside those of the view */
+	enum dw_column sort;			 /* asked for; DWELL_COLUMN_END = the view's own */
+	bool all;				 /* rows that are no different are listed, too */
+	double relevant_pct;			 /* smaller differences of time do not matter */
+	enum dw_column wanted[DWELL_WANTED_MAX]; /* beside those of the view */
 	size_t wanted_n;
 	struct dw_compared_column columns[DWELL_COMPARED_MAX];
 	size_t columns_n;  /* 0 = no session was added yet */
+	size_t counts_n;   /* of them, from DWELL_CALLS on: those that say how often */
 	bool is_estimated; /* counts are estimates, too: of a part of the objects */
 	struct dw_names names;
 	DW_VEC(struct dw_compared_row) rows; /* parents first */
@@ -107,8 +116,9 @@ struct dw_comparison {
 	size_t runs_n[DWELL_SIDES];
 	struct dw_pairs edge_of;	       /* caller, callee: names */
 	DW_VEC(struct dw_compared_edge) edges; /* at the end in the order of callees */
-	size_t tests;			       /* rows that were tested */
+	size_t tests;			       /* rows that are large enough to be tested */
 	size_t runs_wanted;		       /* a side, for so many */
+	size_t outside;			       /* dw_shift_outside() of the runs */
 	DW_VEC(uint32_t)
 	order; /* rows to show, those that matter most first; of a tree in its
 		  order */
@@ -124,16 +134,16 @@ struct dw_compared_session {
 	uint32_t function; /* of the view, 0 = none */
 };
 
-/* Also compare @column, which sessions must have, beside those of the view. Before the first
- * session. */
+/* Also compare @column, which sessions must have, beside those of the view; DWELL_WANTED_MAX times
+ * at most, before the first session. */
 void dw_comparison_want(struct dw_comparison *c, enum dw_column column);
 
 /* The parts of totals that are read of @p. */
 unsigned dw_comparison_parts(const struct dw_comparison *c, const struct dw_profile *p);
 
 /*
- * Add a session. 0, -ENOMEM, or with a line in @err: DWELL_ERR_REFUSED (of another method than the
- * first one, or without what is compared), DWELL_ERR_LIMIT (too many runs of its side).
+ * Add a session. 0, -ENOMEM, or with a line in @err: DWELL_ERR_REFUSED (of another method or event
+ * than the first one, or without what is compared), DWELL_ERR_LIMIT (too many runs of its side).
  */
 int dw_comparison_add(struct dw_comparison *c, const struct dw_compared_session *session,
 		      struct dw_error *err);
@@ -158,10 +168,11 @@ static inline uint64_t dw_comparison_value(const struct dw_comparison *c,
 	return row < run->rows ? run->values[row * c->columns_n + column] : 0;
 }
 
-/* Whether calls, or else objects, are compared: DWELL_CALLS. */
+/* Whether calls, or else objects, are compared (DWELL_CALLS), and the main column is what these
+ * cost. What is done to files has several counts, and they are not what its time is made of. */
 static inline bool dw_comparison_has_calls(const struct dw_comparison *c)
 {
-	return c->columns_n > DWELL_CALLS && c->columns[DWELL_CALLS].is_count;
+	return c->counts_n == 1;
 }
 
 /* What is told of @row by its name: text, "" for none. Borrowed. */

@@ -25,20 +25,27 @@ struct adding {
 	struct dw_buf scratch, text;
 };
 
+enum { COMM_MAX = 15 }; /* bytes of a process's name: the kernel keeps no more of it */
+
 /* The module whose name the first process has: builds may be called differently. */
 static uint32_t find_program(const struct dw_profile *p)
 {
 	const struct dw_process *first = dw_processes_get(&p->processes, 1);
 	const char *name = first ? dw_strings_get(&p->strings, first->name) : "";
+	uint32_t found = 0;
 
 	for (uint32_t id = 1; *name && id <= dw_modules_count(&p->modules); id++) {
 		const struct dw_module *m = dw_modules_get(&p->modules, id);
+		const char *module = dw_strings_get(&p->strings, m->name);
 
-		if (m->kind == DWELL_MODULE_FILE &&
-		    !strncmp(dw_strings_get(&p->strings, m->name), name, strlen(name)))
+		if (m->kind != DWELL_MODULE_FILE)
+			continue;
+		if (!strcmp(module, name))
 			return id;
+		if (!found && strlen(name) == COMM_MAX && !strncmp(module, name, COMM_MAX))
+			found = id;
 	}
-	return 0;
+	return found;
 }
 
 static const char *module_name(const struct dw_profile *p, uint32_t module)
@@ -172,7 +179,7 @@ static int reserve_values(struct adding *a, uint32_t row)
 static int add_row(struct adding *a, size_t place)
 {
 	struct dw_comparison *c = a->c;
-	struct dw_compared_row key = {.parent = UINT32_MAX, .p = 1};
+	struct dw_compared_row key = {.parent = UINT32_MAX};
 	struct dw_row row;
 	uint32_t at;
 
@@ -265,6 +272,50 @@ static int add_rows(struct adding *a)
 	return rc;
 }
 
+/* Say what is recorded: sessions of different things cannot be compared. */
+static void put_recorded(struct dw_buf *b, const struct dw_profile *p)
+{
+	const char *event = dw_facts_get_text(&p->facts, "event");
+	int64_t period = dw_facts_get(&p->facts, "period", 0);
+	enum dw_method method = dw_profile_method(p);
+
+	if (method == DWELL_METHOD_MEMORY)
+		dw_buf_puts(b, dw_measures_has(dw_profile_measures(p), DWELL_MEASURE_DRAWS)
+				       ? "a part of the objects"
+				       : "all objects");
+	else if (method == DWELL_METHOD_INSTRUMENTATION)
+		dw_buf_puts(b, "calls");
+	else if (dw_sample_ns(p) > 0)
+		dw_buf_puts(b, "samples of time");
+	else if (period == 1)
+		dw_buf_printf(b, "samples of all %s", event ? event : "events");
+	else if (period > 0)
+		dw_buf_printf(b, "one sample in %" PRId64 " %s", period, event ? event : "events");
+	else
+		dw_buf_printf(b, "%" PRId64 " samples a second of %s",
+			      dw_facts_get(&p->facts, "frequency_hz", 0), event ? event : "events");
+}
+
+/* What one sample stands for, or an object that was drawn; 0 = all of them were seen. */
+static double sample_of(const struct dw_profile *p)
+{
+	if (dw_profile_method(p) == DWELL_METHOD_SAMPLING)
+		return dw_sample_ns(p) > 0 ? dw_sample_ns(p) : 1;
+	return (double)dw_facts_get(&p->facts, "sample_bytes", 0);
+}
+
+/* All of @column: what the rows have, where no sum is known. Such views are flat. */
+static uint64_t all_of(const struct adding *a, size_t column)
+{
+	size_t columns_n = a->c->columns_n;
+	uint64_t all = dw_compared_column_all(&a->view, a->c->columns[column].column);
+
+	for (size_t row = 0;
+	     row < a->run.rows && !dw_column_info(a->c->columns[column].column)->measure; row++)
+		all += a->run.values[row * columns_n + column];
+	return all;
+}
+
 static int add_run(struct adding *a)
 {
 	const struct dw_profile *p = a->session->profile;
@@ -278,9 +329,9 @@ static int add_run(struct adding *a)
 	run->duration_ns = (uint64_t)dw_facts_get(&p->facts, "duration_ns", 0);
 	run->processes = dw_processes_count(&p->processes);
 	run->threads = dw_threads_count(&p->threads);
-	run->sample_ns = dw_sample_ns(p);
+	run->sample = sample_of(p);
 	for (size_t i = 0; i < c->columns_n; i++)
-		run->all[i] = dw_compared_column_all(&a->view, c->columns[i].column);
+		run->all[i] = all_of(a, i);
 	if (!run->path || dw_vec_push(&c->runs, *run)) {
 		free(run->path);
 		return -ENOMEM;
@@ -290,25 +341,55 @@ static int add_run(struct adding *a)
 	return 0;
 }
 
-static int check_session(const struct dw_comparison *c, const struct dw_compared_session *s,
+/* Whether the session has what is compared, as the first one has it. */
+static int check_columns(const struct dw_comparison *c, const struct dw_compared_session *s,
 			 struct dw_error *err)
 {
-	static const char *const made_by[] = {
-		[DWELL_METHOD_SAMPLING] = "dwell sample",
-		[DWELL_METHOD_INSTRUMENTATION] = "dwell instrument",
-		[DWELL_METHOD_MEMORY] = "dwell memory",
-	};
-	enum dw_method method = dw_profile_method(s->profile);
+	const struct dw_compared_run *first = &c->runs.v[0];
+
+	if (!dw_view_suits(c->view, s->profile))
+		return dw_error_set(err, DWELL_ERR_REFUSED,
+				    "'%s' has nothing for the view %s, but '%s' has", s->path,
+				    c->view->name, first->path);
+	for (size_t i = 0; i < c->columns_n; i++) {
+		const struct dw_column_info *info = dw_column_info(c->columns[i].column);
+
+		if (info->measure &&
+		    !dw_measures_has(dw_profile_measures(s->profile), info->measure))
+			return dw_error_set(err, DWELL_ERR_REFUSED, "'%s' has no %s, but '%s' has",
+					    s->path, info->title, first->path);
+		if (info->measure == DWELL_MEASURE_SAMPLES && info->aspect == DWELL_ASPECT_TOTAL &&
+		    first->sample != sample_of(s->profile))
+			return dw_error_set(
+				err, DWELL_ERR_REFUSED,
+				"'%s' and '%s' have different intervals between samples: "
+				"compare times, not %s",
+				s->path, first->path, info->title);
+	}
+	return 0;
+}
+
+static int check_session(struct adding *a, struct dw_error *err)
+{
+	const struct dw_compared_session *s = a->session;
+	struct dw_comparison *c = a->c;
+	const char *first;
 
 	if (c->runs_n[s->side] >= DWELL_RUNS_MAX)
 		return dw_error_set(err, DWELL_ERR_LIMIT, "more than %d sessions a side",
 				    DWELL_RUNS_MAX);
-	if (c->columns_n && method != c->method)
+	put_recorded(&a->text, s->profile);
+	if (dw_strings_adds(&c->names.strings, dw_buf_str(&a->text), &a->run.recorded))
+		return -ENOMEM;
+	if (!c->runs.n)
+		return 0;
+	first = dw_strings_get(&c->names.strings, c->runs.v[0].recorded);
+	if (a->run.recorded != c->runs.v[0].recorded)
 		return dw_error_set(
 			err, DWELL_ERR_REFUSED,
 			"'%s' is a session of %s, but '%s' of %s: compare two of a kind", s->path,
-			made_by[method], c->runs.v[0].path, made_by[c->method]);
-	return 0;
+			dw_buf_str(&a->text), c->runs.v[0].path, first);
+	return check_columns(c, s, err);
 }
 
 int dw_comparison_add(struct dw_comparison *c, const struct dw_compared_session *session,
@@ -323,14 +404,13 @@ int dw_comparison_add(struct dw_comparison *c, const struct dw_compared_session 
 		.collapsed = true,
 		.unfolding = true,
 	};
-	int rc = check_session(c, session, err);
+	int rc = check_session(&a, err);
 
-	if (rc)
-		return rc;
-	rc = dw_view_open(&a.view, c->view, &request);
+	if (!rc)
+		rc = dw_view_open(&a.view, c->view, &request);
 	if (!rc && !c->columns_n) {
 		c->method = dw_profile_method(session->profile);
-		rc = dw_compared_columns_choose(c, &a.view);
+		dw_compared_columns_choose(c, &a.view);
 	}
 	if (!rc)
 		rc = add_rows(&a);

@@ -7,7 +7,10 @@
 #include <errno.h>
 #include <string.h>
 
-enum { CODE_BYTES_LEAST = 8 }; /* of code that is told apart by its size */
+enum {
+	CODE_BYTES_LEAST = 8, /* of code that is told apart by its size, */
+	CALLS_LEAST = 2,      /* and by its calls: many functions are called once */
+};
 
 static uint32_t intern(struct dw_names *n, const char *s)
 {
@@ -69,8 +72,11 @@ uint32_t dw_names_add(struct dw_names *n, const struct dw_name_facts *facts, enu
 	name = &n->v.v[id];
 	/* What the newer side says is shown. */
 	if (facts->file && *facts->file) {
-		name->file_of[side] = name->file = intern(n, base_name(facts->file));
+		name->file = intern(n, base_name(facts->file));
 		name->line = facts->line;
+		if (name->file_of[side] && name->file_of[side] != name->file)
+			name->in_files[side] = true;
+		name->file_of[side] = name->file;
 	}
 	if (facts->bytes)
 		name->bytes = facts->bytes;
@@ -84,7 +90,7 @@ static bool is_alone(const struct dw_compared_name *name, enum dw_side side)
 
 /* Names that can be taken for another by @likeness have the same key. 0 = it can be taken for none.
  */
-static uint64_t key_of(const struct dw_compared_name *name, enum dw_likeness likeness, int way)
+static uint64_t key_of(const struct dw_compared_name *name, enum dw_likeness likeness)
 {
 	uint64_t seed = dw_hash_u64(name->module + 1);
 
@@ -94,10 +100,10 @@ static uint64_t key_of(const struct dw_compared_name *name, enum dw_likeness lik
 		return seed ^ dw_hash_u64(((uint64_t)name->loose << 1 | 1) + 77);
 	if (likeness == DWELL_LIKE_MOVED)
 		return dw_hash_u64(name->loose + 99);
-	if (way == 0) {
+	if (likeness == DWELL_LIKE_CODE) {
 		uint64_t calls = name->calls[DWELL_SIDE_BASE] + name->calls[DWELL_SIDE_NEW];
 
-		if (name->bytes < CODE_BYTES_LEAST || !calls)
+		if (name->bytes < CODE_BYTES_LEAST || calls < CALLS_LEAST)
 			return 0;
 		return seed ^ dw_hash_u64(name->bytes << 20 ^ dw_hash_u64(calls));
 	}
@@ -113,21 +119,21 @@ static int put_alone(struct dw_map *m, uint64_t key, uint32_t id)
 	return dw_map_put(m, key, dw_map_get(m, key) ? (uint32_t)SEVERAL : id);
 }
 
-static int match_by(struct dw_names *n, enum dw_likeness likeness, int way, bool *any)
+static int match_by(struct dw_names *n, enum dw_likeness likeness, bool *any)
 {
 	struct dw_map alone[DWELL_SIDES] = {0};
 	int rc = 0;
 
 	for (uint32_t id = 1; id < n->v.n && !rc; id++)
 		for (int side = 0; side < DWELL_SIDES && !rc; side++) {
-			uint64_t key = key_of(&n->v.v[id], likeness, way);
+			uint64_t key = key_of(&n->v.v[id], likeness);
 
 			if (key && n->v.v[id].same == id && is_alone(&n->v.v[id], side))
 				rc = put_alone(&alone[side], key, id);
 		}
 	for (uint32_t id = 1; id < n->v.n && !rc; id++) {
 		struct dw_compared_name *name = &n->v.v[id];
-		uint64_t key = key_of(name, likeness, way);
+		uint64_t key = key_of(name, likeness);
 		uint32_t base = key ? dw_map_get(&alone[DWELL_SIDE_BASE], key) : 0;
 
 		if (!base || base == (uint32_t)SEVERAL ||
@@ -145,13 +151,11 @@ static int match_by(struct dw_names *n, enum dw_likeness likeness, int way, bool
 
 int dw_names_match(struct dw_names *n, bool *ret_any)
 {
-	int rc = match_by(n, DWELL_LIKE_LOOSE, 0, ret_any);
+	int rc = 0;
 
-	if (!rc)
-		rc = match_by(n, DWELL_LIKE_MOVED, 0, ret_any);
-	if (!rc)
-		rc = match_by(n, DWELL_LIKE_RENAMED, 0, ret_any);
-	return rc ? rc : match_by(n, DWELL_LIKE_RENAMED, 1, ret_any);
+	for (int likeness = DWELL_LIKE_LOOSE; likeness <= DWELL_LIKE_CODE && !rc; likeness++)
+		rc = match_by(n, (enum dw_likeness)likeness, ret_any);
+	return rc;
 }
 
 void dw_names_release(struct dw_names *n)

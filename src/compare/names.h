@@ -25,7 +25,8 @@ enum dw_likeness {
 	DWELL_LIKE_EXACT = 0,
 	DWELL_LIKE_LOOSE,   /* but for numbers that builds give anew */
 	DWELL_LIKE_MOVED,   /* in another module */
-	DWELL_LIKE_RENAMED, /* the same place or the same code under another name */
+	DWELL_LIKE_RENAMED, /* declared in the same place under another name */
+	DWELL_LIKE_CODE,    /* as many bytes of code and as many calls, which may be chance */
 };
 
 /* Texts are ids in dw_names.strings. */
@@ -39,8 +40,9 @@ struct dw_compared_name {
 	uint64_t bytes;		     /* of code, 0 = not known */
 	uint64_t calls[DWELL_SIDES]; /* of the first run of each side that has it */
 	uint32_t file_of[DWELL_SIDES];
-	bool has[DWELL_SIDES];	   /* rows */
-	bool inlined[DWELL_SIDES]; /* there are inlined copies */
+	bool in_files[DWELL_SIDES]; /* several have a function of this name */
+	bool has[DWELL_SIDES];	    /* rows */
+	bool inlined[DWELL_SIDES];  /* there are inlined copies */
 	uint32_t same;		   /* id of the pair's name that stands for both; itself if alone */
 	uint32_t other;		   /* of a pair's name that stands for both: the base's, 0 = none */
 	enum dw_likeness likeness; /* of these two */

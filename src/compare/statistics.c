@@ -132,22 +132,26 @@ double dw_mann_whitney_p(const double *a, size_t n, const double *b, size_t m)
 	return ret;
 }
 
-/* How many of the sorted differences are below the interval: the largest k with P(U < k) <= 2.5 %.
- */
-static size_t outside(size_t n, size_t m)
+/* Beyond what is enumerated. */
+static size_t outside_by_normal(size_t n, size_t m)
 {
-	double *ways, all = 0, below = 0;
-	struct pooled p = {.n = n, .total = n + m, .rank = calloc(n + m, sizeof *p.rank)};
+	double pairs = (double)(n * m), deviation = sqrt(pairs * (double)(n + m + 1) / 12);
+
+	return (size_t)fmax(0, floor(pairs / 2 - 1.959964 * deviation));
+}
+
+/* The largest k with P(U < k) <= 2.5 %. */
+size_t dw_shift_outside(size_t n, size_t m)
+{
+	struct pooled p = {.n = n, .total = n + m};
 	size_t sums = p.total * (p.total + 1) / 2 + 1, least = n * (n + 1) / 2, k = 0;
+	double *ways, all = 0, below = 0;
 
-	/* Beyond what is enumerated, the normal distribution. */
-	if (p.total > DWELL_RUNS_EXACT_MAX) {
-		double mean = (double)(n * m) / 2,
-		       deviation = sqrt((double)(n * m) * (double)(p.total + 1) / 12);
-
-		free(p.rank);
-		return (size_t)fmax(0, floor(mean - 1.959964 * deviation));
-	}
+	if (!n || !m)
+		return 0;
+	if (p.total > DWELL_RUNS_EXACT_MAX)
+		return outside_by_normal(n, m);
+	p.rank = calloc(p.total, sizeof *p.rank);
 	ways = malloc(sums * sizeof *ways);
 	for (size_t i = 0; p.rank && i < p.total; i++)
 		p.rank[i] = i + 1;
@@ -162,15 +166,14 @@ static size_t outside(size_t n, size_t m)
 	return k;
 }
 
-bool dw_shift_estimate(const double *a, size_t n, const double *b, size_t m, struct dw_shift *ret)
+bool dw_shift_estimate(const double *a, size_t n, const double *b, size_t m, size_t outside,
+		       struct dw_shift *ret)
 {
 	static const double none;
-	size_t k;
 	double *differences;
 
 	a = n ? a : &none;
 	b = m ? b : &none;
-	k = n && m ? outside(n, m) : 0;
 	n = n ? n : 1;
 	m = m ? m : 1;
 	differences = malloc(n * m * sizeof *differences);
@@ -179,8 +182,8 @@ bool dw_shift_estimate(const double *a, size_t n, const double *b, size_t m, str
 	for (size_t i = 0; i < n * m; i++)
 		differences[i] = b[i % m] - a[i / m];
 	ret->median = dw_median(differences, n * m);
-	ret->low = k ? differences[k - 1] : -INFINITY;
-	ret->high = k ? differences[n * m - k] : INFINITY;
+	ret->low = outside ? differences[outside - 1] : -INFINITY;
+	ret->high = outside ? differences[n * m - outside] : INFINITY;
 	free(differences);
 	return true;
 }
@@ -215,14 +218,20 @@ bool dw_adjust_p(double *p, size_t n)
 	return true;
 }
 
+bool dw_runs_suffice(size_t n, size_t m, size_t tests)
+{
+	double ways = 1; /* C(n + m, n) */
+
+	for (size_t i = 1; i <= n; i++)
+		ways *= (double)(m + i) / (double)i;
+	return 2 * (double)(tests ? tests : 1) <= DWELL_SIGNIFICANCE * ways;
+}
+
 size_t dw_runs_wanted(size_t tests)
 {
-	double ways = 2; /* C(2n, n) */
 	size_t n = 1;
 
-	while (2 / ways > DWELL_SIGNIFICANCE / (double)(tests ? tests : 1)) {
+	while (!dw_runs_suffice(n, n, tests))
 		n++;
-		ways *= 2 * (2 * (double)n - 1) / (double)n;
-	}
 	return n;
 }

@@ -29,9 +29,17 @@ struct dw_shift {
 	double median, low, high;
 };
 
-/* The shift of Hodges and Lehmann with the interval that belongs to the U test (of values without
- * ties). A side without values counts as one of 0. False without memory. */
-bool dw_shift_estimate(const double *a, size_t n, const double *b, size_t m, struct dw_shift *ret);
+/*
+ * The shift of Hodges and Lehmann with the interval that belongs to the U test (of values without
+ * ties). A side without values counts as one of 0. False without memory.
+ * @outside  dw_shift_outside(@n, @m); 0 = no interval is wanted
+ */
+bool dw_shift_estimate(const double *a, size_t n, const double *b, size_t m, size_t outside,
+		       struct dw_shift *ret);
+
+/* How many of the differences between @n and @m values are below the interval of their shift, and
+ * as many above it. 0 = there are too few for one. */
+size_t dw_shift_outside(size_t n, size_t m);
 
 /* The median of the @n @values, which it puts in order. 0 of none. */
 double dw_median(double *values, size_t n);
@@ -40,5 +48,9 @@ double dw_median(double *values, size_t n);
  * to .05 then are differences of which 5 % are false. False without memory. */
 bool dw_adjust_p(double *p, size_t n);
 
-/* The fewest runs a side by which @tests tests can tell anything: 2 / C(2n, n) <= .05 / @tests. */
+/* Whether @n and @m runs are enough for one difference among @tests to be significant: 2 / C(n + m,
+ * n) <= .05 / @tests. */
+bool dw_runs_suffice(size_t n, size_t m, size_t tests);
+
+/* The fewest runs a side that suffice for @tests. */
 size_t dw_runs_wanted(size_t tests);

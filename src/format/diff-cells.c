@@ -1,5 +1,6 @@
 /* What tables and sentences of comparisons say of a row; see diff.h. */
 #include "format/diff.h"
+#include "format/format.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -29,78 +30,94 @@ size_t dw_diff_rows(const struct dw_diff_job *job)
 	return job->rows && job->rows < n ? job->rows : n;
 }
 
-static void put_grouped(struct dw_buf *b, uint64_t n)
+bool dw_diff_is_time(const struct dw_comparison *c, size_t column)
 {
-	if (n >= 1000) {
-		put_grouped(b, n / 1000);
-		dw_buf_printf(b, ",%03" PRIu64, n % 1000);
-	} else {
-		dw_buf_printf(b, "%" PRIu64, n);
-	}
-}
+	enum dw_cell_kind kind = dw_column_info(c->columns[column].column)->kind;
 
-/* Three digits in the unit that suits them. */
-static void put_time(struct dw_buf *b, double ns)
-{
-	static const char *const units[] = {"ns", "us", "ms", "s"};
-	size_t unit = 0;
-
-	for (; ns >= 999.5 && unit < 3; unit++)
-		ns /= 1000;
-	dw_buf_printf(b, "%.*f %s",
-		      ns >= 99.95 || !unit ? 0
-		      : ns >= 9.995	   ? 1
-					   : 2,
-		      ns, units[unit]);
+	return kind == DWELL_CELL_DURATION_NS || kind == DWELL_CELL_CALL_NS;
 }
 
 void dw_diff_put_amount(struct dw_buf *b, const struct dw_comparison *c, size_t column, double n,
 			bool sign)
 {
-	enum dw_cell_kind kind = dw_column_info(c->columns[column].column)->kind;
-	uint64_t amount = (uint64_t)(fabs(n) + .5);
+	struct dw_out out;
 
-	if (n < 0)
-		dw_buf_puts(b, "-");
-	else if (sign)
-		dw_buf_puts(b, "+");
-	if (kind == DWELL_CELL_DURATION_NS || kind == DWELL_CELL_CALL_NS)
-		put_time(b, fabs(n));
+	dw_out_init_buffer(&out);
+	dw_out_puts(&out, n < 0 ? "-" : sign ? "+" : "");
+	if (dw_diff_is_time(c, column))
+		dw_format_time(&out, llround(fabs(n)));
 	else if (fabs(n - nearbyint(n)) > .01)
-		dw_buf_printf(b, "%.1f", fabs(n));
+		dw_out_printf(&out, "%.1f", fabs(n));
 	else
-		put_grouped(b, amount);
+		dw_format_grouped(&out, (uint64_t)llround(fabs(n)));
+	dw_buf_puts(b, dw_buf_str(&out.buf));
+	dw_out_close(&out);
 }
 
-static void put_word(struct dw_buf *b, size_t begin, const char *word)
+const char *dw_diff_noun(const struct dw_comparison *c, size_t column)
 {
-	if (b->len > begin)
-		dw_buf_puts(b, ", ");
-	dw_buf_puts(b, word);
+	const struct dw_column_info *info = dw_column_info(c->columns[column].column);
+
+	switch (c->columns[column].column) {
+	case DWELL_COLUMN_READS:
+		return "reads";
+	case DWELL_COLUMN_WRITES:
+		return "writes";
+	case DWELL_COLUMN_BYTES_READ:
+		return "bytes read";
+	case DWELL_COLUMN_BYTES_WRITTEN:
+		return "bytes written";
+	default:
+		break;
+	}
+	switch (info->measure) {
+	case DWELL_MEASURE_CALLS:
+		return "calls";
+	case DWELL_MEASURE_OBJECTS:
+		return "objects";
+	case DWELL_MEASURE_BYTES:
+		return "bytes";
+	case DWELL_MEASURE_SAMPLES:
+		return "samples";
+	default:
+		return info->title;
+	}
 }
 
-/* What calls of a row are called. */
-static const char *calls_word(const struct dw_comparison *c)
+static bool is_maybe(const struct dw_verdict *verdict)
 {
-	if (c->view == &dw_view_file_io)
-		return "I/O";
-	return c->method == DWELL_METHOD_MEMORY ? "objects" : "calls";
+	return verdict->trust == DWELL_NOT_TESTED;
 }
 
-static void put_cost(struct dw_buf *b, const struct dw_comparison *c, size_t begin,
+/* What became of a row that one side alone has. */
+static void put_presence(struct dw_buf *b, const struct dw_comparison *c, unsigned happened)
+{
+	if (happened & DWELL_HAS_APPEARED)
+		dw_buf_puts(b, happened & DWELL_NO_LONGER_INLINED ? "no longer inlined"
+			       : c->counts_n			  ? "new"
+								  : "only in new");
+	else if (happened & DWELL_HAS_GONE)
+		dw_buf_puts(b, happened & DWELL_IS_INLINED ? "now inlined"
+			       : c->counts_n		   ? "gone"
+							   : "only in base");
+}
+
+static void put_cost(struct dw_buf *b, const struct dw_comparison *c,
 		     const struct dw_compared_row *row)
 {
-	bool more = row->happened & DWELL_SLOWER;
-	bool is_called = dw_comparison_has_calls(c);
+	bool more = row->happened & DWELL_SLOWER, each = dw_comparison_has_calls(c);
+	bool counts_told = row->happened & (DWELL_MORE_CALLS | DWELL_FEWER_CALLS);
+	const char *maybe = is_maybe(&row->cost) ? "maybe " : "";
 
-	if (c->columns[DWELL_MAIN].is_count || c->is_estimated)
-		put_word(b, begin, more ? "more bytes" : "fewer bytes");
-	else if (is_called && row->happened & (DWELL_MORE_CALLS | DWELL_FEWER_CALLS))
-		put_word(b, begin, more ? "slower each" : "faster each");
+	if (dw_diff_is_time(c, DWELL_MAIN))
+		dw_buf_printf(b, "%s%s%s", each && counts_told ? "each " : "", maybe,
+			      more ? "slower" : "faster");
+	else if (each)
+		dw_buf_printf(b, "%s%s %s", maybe, more ? "larger" : "smaller",
+			      counts_told ? "ones" : "objects");
 	else
-		put_word(b, begin, more ? "slower" : "faster");
-	if (row->trust == DWELL_NOT_TESTED)
-		dw_buf_puts(b, "?");
+		dw_buf_printf(b, "%s%s %s", maybe, more ? "more" : "fewer",
+			      dw_diff_noun(c, DWELL_MAIN));
 }
 
 void dw_diff_put_happened(struct dw_buf *b, const struct dw_comparison *c, size_t at)
@@ -108,24 +125,19 @@ void dw_diff_put_happened(struct dw_buf *b, const struct dw_comparison *c, size_
 	const struct dw_compared_row *row = &c->rows.v[at];
 	size_t begin = b->len;
 
-	if (row->happened & DWELL_HAS_APPEARED)
-		put_word(b, begin,
-			 row->happened & DWELL_NO_LONGER_INLINED ? "no longer inlined" : "new");
-	if (row->happened & DWELL_HAS_GONE)
-		put_word(b, begin, row->happened & DWELL_IS_INLINED ? "inlined" : "gone");
-	if (row->happened & (DWELL_MORE_CALLS | DWELL_FEWER_CALLS)) {
-		put_word(b, begin, row->happened & DWELL_MORE_CALLS ? "more" : "fewer");
-		if (row->happened & DWELL_AS_CALLERS)
-			dw_buf_puts(b, ", as callers");
-		else if (!(row->happened & (DWELL_SLOWER | DWELL_FASTER)))
-			dw_buf_printf(b, " %s", calls_word(c));
+	put_presence(b, c, row->happened);
+	if (row->happened & (DWELL_MORE_CALLS | DWELL_FEWER_CALLS))
+		dw_buf_printf(b, "%s%s %s%s", is_maybe(&row->calls) ? "maybe " : "",
+			      row->happened & DWELL_MORE_CALLS ? "more" : "fewer",
+			      dw_diff_noun(c, row->count),
+			      row->happened & DWELL_AS_CALLERS ? ", by its callers" : "");
+	if (row->happened & (DWELL_SLOWER | DWELL_FASTER)) {
+		dw_buf_puts(b, b->len > begin ? "; " : "");
+		put_cost(b, c, row);
 	}
-	if (row->happened & (DWELL_SLOWER | DWELL_FASTER))
-		put_cost(b, c, begin, row);
-	if (row->happened & DWELL_CALLS_VARY) {
-		put_word(b, begin, calls_word(c));
-		dw_buf_puts(b, " vary");
-	}
+	if (row->happened & DWELL_CALLS_VARY && row->count)
+		dw_buf_printf(b, "%s%s differ by run", b->len > begin ? "; " : "",
+			      dw_diff_noun(c, row->count));
 }
 
 static const char *text(const struct dw_comparison *c, uint32_t id)
@@ -159,10 +171,9 @@ void dw_diff_put_name(struct dw_buf *b, const struct dw_comparison *c, size_t at
 const char *dw_diff_likeness(enum dw_likeness likeness)
 {
 	static const char *const words[] = {
-		[DWELL_LIKE_EXACT] = "exact",
-		[DWELL_LIKE_LOOSE] = "loose",
-		[DWELL_LIKE_MOVED] = "moved",
-		[DWELL_LIKE_RENAMED] = "renamed",
+		[DWELL_LIKE_EXACT] = "exact",	 [DWELL_LIKE_LOOSE] = "loose",
+		[DWELL_LIKE_MOVED] = "moved",	 [DWELL_LIKE_RENAMED] = "renamed",
+		[DWELL_LIKE_CODE] = "same code",
 	};
 
 	return words[likeness];

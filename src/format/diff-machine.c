@@ -43,11 +43,16 @@ static void put_happened(struct dw_out *out, unsigned happened, const char *quot
 		}
 }
 
-static const char *trust_word(const struct dw_compared_row *row)
+static const char *trust_word(const struct dw_verdict *verdict)
 {
-	return row->trust == DWELL_COUNTED  ? "counted"
-	       : row->trust == DWELL_TESTED ? "tested"
-					    : "not tested";
+	return verdict->trust == DWELL_COUNTED	? "counted"
+	       : verdict->trust == DWELL_TESTED ? "tested"
+						: "not tested";
+}
+
+static void put_p(struct dw_out *out, const struct dw_verdict *verdict, const char *otherwise)
+{
+	put_double(out, verdict->trust == DWELL_TESTED ? verdict->p : INFINITY, otherwise);
 }
 
 static const char *text(const struct dw_comparison *c, uint32_t id)
@@ -72,7 +77,7 @@ void dw_diff_write_csv(const struct dw_diff_job *job, struct dw_out *out)
 
 		dw_out_printf(out, ",%s Base,%s New,%s Change", title, title, title);
 	}
-	dw_out_puts(out, "\n");
+	dw_out_puts(out, "\r\n");
 	for (size_t i = 0; i < dw_diff_rows(job); i++) {
 		uint32_t at = c->order.v[i];
 		const struct dw_compared_row *row = &c->rows.v[at];
@@ -83,14 +88,13 @@ void dw_diff_write_csv(const struct dw_diff_job *job, struct dw_out *out)
 		dw_format_csv_field(out, dw_comparison_module(c, at));
 		dw_out_printf(out, ",%" PRIu32 ",%" PRIu32 ",", row->level, row->line);
 		put_happened(out, row->happened, "", " ");
-		dw_out_printf(out, ",%s,", trust_word(row));
-		put_double(out, row->p, "");
+		dw_out_printf(out, ",%s,", trust_word(&row->cost));
+		put_p(out, &row->cost, "");
 		dw_out_printf(out, ",%s,", matched(c, at));
 		dw_format_csv_field(out, other ? text(c, other->text) : "");
 		for (size_t k = 0; k < c->columns_n; k++) {
-			struct dw_change change = {0};
+			struct dw_change change = dw_change_get(c, at, k);
 
-			dw_change_get(c, at, k, &change);
 			dw_out_puts(out, ",");
 			put_double(out, change.base, "");
 			dw_out_puts(out, ",");
@@ -98,7 +102,7 @@ void dw_diff_write_csv(const struct dw_diff_job *job, struct dw_out *out)
 			dw_out_puts(out, ",");
 			put_double(out, change.now - change.base, "");
 		}
-		dw_out_puts(out, "\n");
+		dw_out_puts(out, "\r\n");
 	}
 }
 
@@ -125,21 +129,22 @@ static void put_runs(struct dw_out *out, const struct dw_comparison *c, uint32_t
 static void put_column(struct dw_out *out, const struct dw_comparison *c, uint32_t at,
 		       size_t column)
 {
-	struct dw_change change = {0};
+	struct dw_change change = dw_change_get(c, at, column);
+	struct dw_shift shift = {NAN, NAN, NAN};
 	char key[DWELL_KEY_MAX_BYTES];
 
-	dw_change_get(c, at, column, &change);
+	dw_change_shift(c, at, column, &shift);
 	dw_column_key(c->columns[column].column, key);
 	dw_out_printf(out, ", \"%s\": {\"base\": ", key);
 	put_runs(out, c, at, column, DWELL_SIDE_BASE);
 	dw_out_puts(out, ", \"new\": ");
 	put_runs(out, c, at, column, DWELL_SIDE_NEW);
 	dw_out_puts(out, ", \"shift\": ");
-	put_double(out, change.shift.median, "null");
+	put_double(out, shift.median, "null");
 	dw_out_puts(out, ", \"low\": ");
-	put_double(out, change.shift.low, "null");
+	put_double(out, shift.low, "null");
 	dw_out_puts(out, ", \"high\": ");
-	put_double(out, change.shift.high, "null");
+	put_double(out, shift.high, "null");
 	dw_out_printf(out, ", \"exact\": %s}", change.is_exact ? "true" : "false");
 }
 
@@ -147,13 +152,12 @@ static void put_row(struct dw_out *out, const struct dw_comparison *c, uint32_t 
 {
 	const struct dw_compared_row *row = &c->rows.v[at];
 	const struct dw_compared_name *other = dw_comparison_other(c, at);
-	struct dw_change time = {0}, calls = {0};
+	struct dw_change time = dw_change_get(c, at, DWELL_MAIN), calls;
 	struct dw_buf path = DW_BUF_INIT;
 	struct dw_story story;
 
-	dw_change_get(c, at, DWELL_MAIN, &time);
 	if (dw_comparison_has_calls(c))
-		dw_change_get(c, at, DWELL_CALLS, &calls);
+		calls = dw_change_get(c, at, DWELL_CALLS);
 	story = dw_story_of(&time, dw_comparison_has_calls(c) ? &calls : NULL);
 	dw_comparison_path(c, at, &path);
 	dw_out_puts(out, "{");
@@ -166,9 +170,15 @@ static void put_row(struct dw_out *out, const struct dw_comparison *c, uint32_t 
 	dw_out_puts(out, ", \"what\": [");
 	put_happened(out, row->happened, "\"", ", ");
 	dw_out_puts(out, "], ");
-	put_member(out, "trust", trust_word(row));
+	put_member(out, "trust", trust_word(&row->cost));
 	dw_out_puts(out, ", \"p\": ");
-	put_double(out, row->trust == DWELL_TESTED ? row->p : INFINITY, "null");
+	put_p(out, &row->cost, "null");
+	if (row->count) {
+		dw_out_puts(out, ", ");
+		put_member(out, "calls_trust", trust_word(&row->calls));
+		dw_out_puts(out, ", \"calls_p\": ");
+		put_p(out, &row->calls, "null");
+	}
 	dw_out_puts(out, ", ");
 	put_member(out, "matched", matched(c, at));
 	dw_out_puts(out, ", ");

@@ -6,6 +6,7 @@
  */
 #include "base/cleanup.h"
 #include "format/diff.h"
+#include "format/shorten.h"
 #include "format/text.h"
 
 #include <inttypes.h>
@@ -59,26 +60,28 @@ static void put_range(struct table *t, const struct dw_change *n, enum dw_side s
 		dw_buf_printf(&t->cell, "%.0f..%.0f", n->least[side], n->most[side]);
 }
 
-static void put_calls(struct table *t, const struct dw_change *n)
+static void put_calls(struct table *t, size_t column, const struct dw_change *n)
 {
-	if (n->most[0] == 0 && n->most[1] == 0)
+	if (!column || (n->most[0] == 0 && n->most[1] == 0))
 		return;
 	put_range(t, n, DWELL_SIDE_BASE);
-	if (n->base == n->now && n->is_exact)
-		return;
-	dw_buf_puts(&t->cell, " -> ");
-	put_range(t, n, DWELL_SIDE_NEW);
+	if (n->base != n->now || !n->is_exact) {
+		dw_buf_puts(&t->cell, " -> ");
+		put_range(t, n, DWELL_SIDE_NEW);
+	}
+	/* Rows may have different counts. */
+	if (t->c->counts_n > 1)
+		dw_buf_printf(&t->cell, " %s", dw_diff_noun(t->c, column));
 }
 
 /* The text of a cell, until the next one. */
 static const char *show(struct table *t, uint32_t at, int cell)
 {
 	const struct dw_compared_row *row = &t->c->rows.v[at];
-	struct dw_change change = {0};
+	struct dw_change change =
+		dw_change_get(t->c, at, cell == CALLS && row->count ? row->count : DWELL_MAIN);
 
 	dw_buf_clear(&t->cell);
-	if (cell <= CALLS)
-		dw_change_get(t->c, at, cell == CALLS ? DWELL_CALLS : DWELL_MAIN, &change);
 	if (cell == BASE && row->has[DWELL_SIDE_BASE])
 		put_main(t, change.base, false);
 	else if (cell == NEW && row->has[DWELL_SIDE_NEW])
@@ -88,7 +91,7 @@ static const char *show(struct table *t, uint32_t at, int cell)
 	else if (cell == PCT && change.base > 0)
 		dw_buf_printf(&t->cell, "%+.1f", 100 * (change.now - change.base) / change.base);
 	else if (cell == CALLS)
-		put_calls(t, &change);
+		put_calls(t, row->count, &change);
 	else if (cell == HAPPENED)
 		dw_diff_put_happened(&t->cell, t->c, at);
 	else if (cell == NAME && t->c->view->tree)
@@ -108,10 +111,9 @@ static void choose_unit(struct table *t)
 
 	t->is_time = kind == DWELL_CELL_DURATION_NS || kind == DWELL_CELL_CALL_NS;
 	for (size_t i = 0; i < dw_diff_rows(t->job); i++) {
-		struct dw_change change;
+		struct dw_change change = dw_change_get(t->c, t->c->order.v[i], DWELL_MAIN);
 
-		if (dw_change_get(t->c, t->c->order.v[i], DWELL_MAIN, &change))
-			most = fmax(most, fmax(change.base, change.now));
+		most = fmax(most, fmax(change.base, change.now));
 	}
 	/* In narrow tables one digit before the point has to do. */
 	if (t->job->width && t->job->width < PCT_FROM)
@@ -122,25 +124,27 @@ static void choose_unit(struct table *t)
 static void layout(struct table *t)
 {
 	size_t width = t->job->width ? t->job->width : SIZE_MAX, used = 0;
-	const char *calls = t->c->method == DWELL_METHOD_MEMORY ? "Objects"
-			    : t->c->view == &dw_view_file_io	? "Reads"
-								: "Calls";
+	const char *calls = t->c->counts_n > 1			  ? "Count"
+			    : t->c->method == DWELL_METHOD_MEMORY ? "Objects"
+								  : "Calls";
 	const char *titles[CELLS] = {"Base", "New", "Change", "%", calls, "What", "Name", "Module"};
 
 	choose_unit(t);
 	for (int cell = 0; cell < CELLS; cell++)
 		t->has[cell] = true;
-	t->has[CALLS] = dw_comparison_has_calls(t->c);
+	t->has[CALLS] = t->c->counts_n > 0;
 	t->has[PCT] = width >= PCT_FROM;
 	t->has[MODULE] = width >= MODULES_FROM;
 	for (int cell = 0; cell < CELLS; cell++) {
 		t->title[cell] = titles[cell];
-		t->width[cell] = strlen(titles[cell]);
 		for (size_t i = 0; i < dw_diff_rows(t->job) && t->has[cell]; i++) {
 			size_t n = dw_text_columns(show(t, t->c->order.v[i], cell));
 
 			t->width[cell] = n > t->width[cell] ? n : t->width[cell];
 		}
+		t->has[cell] &= t->width[cell] > 0;
+		if (t->width[cell] < strlen(titles[cell]))
+			t->width[cell] = strlen(titles[cell]);
 		used += cell < NAME && t->has[cell] ? t->width[cell] + GAP : 0;
 	}
 	if (!t->job->width) {
@@ -159,6 +163,17 @@ static void layout(struct table *t)
 		t->width[NAME] = width > used + NAME_LEAST ? width - used : NAME_LEAST;
 }
 
+/* Of a name that is too long for @width what tells most. Returns the columns written. */
+static size_t put_name(const struct table *t, const char *text, size_t width, struct dw_out *out)
+{
+	size_t indent = strspn(text, " ");
+
+	if (dw_text_columns(text) <= width || t->c->view == &dw_view_file_io || indent >= width)
+		return dw_text_put_fitted(out, text, width);
+	dw_out_fill(out, ' ', indent);
+	return indent + dw_function_name_put_fitted(out, text + indent, width - indent);
+}
+
 static void put_cell(struct table *t, int cell, const char *text, struct dw_out *out)
 {
 	bool is_last = cell == MODULE || (cell == NAME && !t->has[MODULE]);
@@ -166,7 +181,8 @@ static void put_cell(struct table *t, int cell, const char *text, struct dw_out 
 
 	if (cell < HAPPENED)
 		dw_out_fill(out, ' ', width > n ? width - n : 0);
-	n = dw_text_put_fitted(out, text, cell == NAME && t->job->width ? width : SIZE_MAX);
+	n = cell == NAME ? put_name(t, text, t->job->width ? width : SIZE_MAX, out)
+			 : dw_text_put_fitted(out, text, SIZE_MAX);
 	if (cell >= HAPPENED && !is_last)
 		dw_out_fill(out, ' ', width > n ? width - n : 0);
 	if (!is_last)
@@ -214,15 +230,29 @@ void dw_diff_write_table(const struct dw_diff_job *job, struct dw_out *out)
 	dw_buf_release(&t.cell);
 }
 
-/* A cell of Markdown: what has a meaning there is escaped, line ends are none. */
+/* Markdown: what has a meaning there is escaped, and the indentation of trees is kept. */
 static void put_markdown(struct dw_out *out, const char *text)
 {
+	for (; *text == ' '; text++)
+		dw_out_puts(out, "&nbsp;");
+	for (const char *s = text; *s; s++)
+		dw_out_printf(out, strchr("\\`*_{}[]<>|#~", *s) ? "\\%c" : "%c", *s);
+}
+
+/* A cell of it has no line ends. */
+static void put_markdown_cell(struct table *t, uint32_t at, int cell, struct dw_out *out)
+{
+	const char *text = show(t, at, cell);
 	struct dw_out plain;
 
 	dw_out_init_buffer(&plain);
-	dw_text_put(&plain, text);
-	for (const char *s = dw_buf_str(&plain.buf); *s; s++)
-		dw_out_printf(out, strchr("\\`*_{}[]<>|#~", *s) ? "\\%c" : "%c", *s);
+	if (cell == NAME)
+		put_name(t, text, strspn(text, " ") + NAME_PADDED, &plain);
+	else
+		dw_text_put(&plain, text);
+	dw_out_puts(out, " ");
+	put_markdown(out, dw_buf_str(&plain.buf));
+	dw_out_puts(out, " |");
 	dw_out_close(&plain);
 }
 
@@ -260,11 +290,8 @@ void dw_diff_write_markdown(const struct dw_diff_job *job, struct dw_out *out)
 	for (size_t i = 0; i < dw_diff_rows(job); i++) {
 		dw_out_puts(out, "|");
 		for (int cell = 0; cell < CELLS; cell++)
-			if (t.has[cell]) {
-				dw_out_puts(out, " ");
-				put_markdown(out, show(&t, t.c->order.v[i], cell));
-				dw_out_puts(out, " |");
-			}
+			if (t.has[cell])
+				put_markdown_cell(&t, t.c->order.v[i], cell, out);
 		dw_out_puts(out, "\n");
 	}
 	dw_buf_release(&t.cell);

@@ -4,7 +4,9 @@
  *
  * Functions whose calls changed as those of their callers did are effects, and are not named here.
  */
+#include "base/cleanup.h"
 #include "format/diff.h"
+#include "format/shorten.h"
 #include "format/text.h"
 #include "format/wrap.h"
 
@@ -16,6 +18,8 @@ enum {
 	SENTENCES = 3,	/* about rows */
 	PAIRS_TOLD = 5, /* names that were taken for the same */
 	INDENT = 2,
+	NAME_COLUMNS = 60,
+	PATH_COLUMNS = 100,
 };
 
 #define WHOLE_PART_PCT 90. /* of a difference: nearly all of it */
@@ -76,158 +80,233 @@ static void put_side(struct words *w, enum dw_side side)
 		dw_buf_printf(&w->line, " (%zu runs)", n);
 }
 
-static void put_pct(struct dw_buf *b, double base, double now)
+/* "1.2 ms -> 3.4 ms" */
+static void put_from_to(struct words *w, size_t column, double base, double now)
 {
-	if (base > 0)
-		dw_buf_printf(b, " (%+.1f %%)", 100 * (now - base) / base);
+	dw_diff_put_amount(&w->line, w->c, column, base, false);
+	dw_buf_puts(&w->line, " -> ");
+	dw_diff_put_amount(&w->line, w->c, column, now, false);
+}
+
+/* Threads, where all runs of one side have more than any of the other. */
+static void tell_threads(struct words *w)
+{
+	uint32_t least[DWELL_SIDES] = {UINT32_MAX, UINT32_MAX}, most[DWELL_SIDES] = {0};
+
+	dw_vec_each(run, &w->c->runs) {
+		least[run->side] =
+			run->threads < least[run->side] ? run->threads : least[run->side];
+		most[run->side] = run->threads > most[run->side] ? run->threads : most[run->side];
+	}
+	if (least[0] <= most[1] && least[1] <= most[0])
+		return;
+	dw_buf_printf(&w->line, "There are %s threads: ", least[1] > most[0] ? "more" : "fewer");
+	for (int side = 0; side < DWELL_SIDES; side++) {
+		dw_buf_printf(&w->line, "%s%" PRIu32, side ? " -> " : "", least[side]);
+		if (least[side] != most[side])
+			dw_buf_printf(&w->line, "..%" PRIu32, most[side]);
+	}
+	dw_buf_puts(&w->line, ".");
+	put_line(w);
 }
 
 static void tell_sides(struct words *w)
 {
-	const struct dw_column_info *info = dw_column_info(w->c->columns[DWELL_MAIN].column);
-	const struct dw_compared_run *base = first_run(w->c, DWELL_SIDE_BASE),
-				     *now = first_run(w->c, DWELL_SIDE_NEW);
 	double before = total(w->c, DWELL_SIDE_BASE), after = total(w->c, DWELL_SIDE_NEW);
 
 	dw_buf_puts(&w->line, "From ");
 	put_side(w, DWELL_SIDE_BASE);
 	dw_buf_puts(&w->line, " to ");
 	put_side(w, DWELL_SIDE_NEW);
-	if (info->measure) {
-		dw_buf_printf(&w->line, ": %s ", info->title);
-		dw_diff_put_amount(&w->line, w->c, DWELL_MAIN, before, false);
-		dw_buf_puts(&w->line, " -> ");
-		dw_diff_put_amount(&w->line, w->c, DWELL_MAIN, after, false);
-		put_pct(&w->line, before, after);
-	}
+	dw_buf_printf(&w->line, ": %s ", dw_column_info(w->c->columns[DWELL_MAIN].column)->title);
+	put_from_to(w, DWELL_MAIN, before, after);
+	if (before > 0)
+		dw_buf_printf(&w->line, " (%+.1f %%)", dw_change_pct(before, after - before));
 	dw_buf_puts(&w->line, ".");
 	put_line(w);
-	if (base->threads == now->threads)
-		return;
-	dw_buf_printf(&w->line, "There are %s threads: %" PRIu32 " -> %" PRIu32 ".",
-		      now->threads > base->threads ? "more" : "fewer", base->threads, now->threads);
-	put_line(w);
+	tell_threads(w);
 }
 
-/* "is called 3 times as often (1,000 -> 3,000 calls)" */
-static void put_calls(struct words *w, const struct dw_change *calls)
+/* What a row has of a count, of runs that differ between what: "100..105". */
+static void put_counted(struct words *w, size_t column, const struct dw_change *n,
+			enum dw_side side)
 {
-	const char *unit = w->c->method == DWELL_METHOD_MEMORY ? "objects"
-			   : w->c->view == &dw_view_file_io    ? "reads"
-							       : "calls";
+	dw_diff_put_amount(&w->line, w->c, column, n->least[side], false);
+	if (n->least[side] == n->most[side])
+		return;
+	dw_buf_puts(&w->line, "..");
+	dw_diff_put_amount(&w->line, w->c, column, n->most[side], false);
+}
+
+/* "3 times as often", "2.5 times as often", "more often" */
+static void put_ratio(struct words *w, const struct dw_change *calls)
+{
 	double ratio = calls->base > 0 ? calls->now / calls->base : 0;
 
-	if (w->c->method == DWELL_METHOD_MEMORY || w->c->view == &dw_view_file_io)
-		dw_buf_printf(&w->line, "has %s %s (", calls->now > calls->base ? "more" : "fewer",
-			      unit);
-	else if (ratio >= 1.95)
-		dw_buf_printf(&w->line, "is called %.4g times as often (",
-			      ratio >= 10 ? nearbyint(ratio) : nearbyint(ratio * 10) / 10);
-	else
-		dw_buf_printf(&w->line, "is called %s often (", ratio > 1 ? "more" : "less");
-	dw_diff_put_amount(&w->line, w->c, DWELL_CALLS, calls->base, false);
-	dw_buf_puts(&w->line, " -> ");
-	dw_diff_put_amount(&w->line, w->c, DWELL_CALLS, calls->now, false);
-	dw_buf_printf(&w->line, " %s)", unit);
+	if (ratio < 1.95) {
+		dw_buf_printf(&w->line, "%s often", calls->now > calls->base ? "more" : "less");
+		return;
+	}
+	ratio = ratio < 10 ? nearbyint(ratio * 10) / 10 : nearbyint(ratio);
+	dw_diff_put_amount(&w->line, w->c, DWELL_CALLS, ratio, false);
+	dw_buf_puts(&w->line, " times as often");
 }
 
-/* "takes longer (1.2us -> 2.5us a call)" */
-static void put_cost(struct words *w, const struct dw_change *time, const struct dw_change *calls,
-		     bool more)
+/* "is called 3 times as often (1,000 -> 3,000 calls)", "has more objects (10 -> 20)" */
+static void put_calls(struct words *w, const struct dw_compared_row *row,
+		      const struct dw_change *count)
 {
-	bool each = calls && calls->base > 0 && calls->now > 0;
+	const char *noun = dw_diff_noun(w->c, row->count);
+	bool is_calls = !strcmp(noun, "calls");
 
-	if (w->c->columns[DWELL_MAIN].is_count || w->c->is_estimated)
-		dw_buf_printf(&w->line, "%s %s bytes (", each ? "these have" : "has",
-			      more ? "more" : "fewer");
-	else
-		dw_buf_printf(&w->line, "takes %s (", more ? "longer" : "less time");
-	dw_diff_put_amount(&w->line, w->c, DWELL_MAIN, each ? time->base / calls->base : time->base,
-			   false);
+	dw_buf_puts(&w->line, row->calls.trust == DWELL_NOT_TESTED ? "maybe " : "");
+	if (is_calls) {
+		dw_buf_puts(&w->line, "is called ");
+		put_ratio(w, count);
+	} else {
+		dw_buf_printf(&w->line, "has %s %s", count->now > count->base ? "more" : "fewer",
+			      noun);
+	}
+	dw_buf_puts(&w->line, " (");
+	put_counted(w, row->count, count, DWELL_SIDE_BASE);
 	dw_buf_puts(&w->line, " -> ");
-	dw_diff_put_amount(&w->line, w->c, DWELL_MAIN, each ? time->now / calls->now : time->now,
-			   false);
-	if (w->c->method == DWELL_METHOD_MEMORY)
-		dw_buf_puts(&w->line, each ? " an object)" : ")");
-	else
-		dw_buf_puts(&w->line, each ? " a call)" : ")");
+	put_counted(w, row->count, count, DWELL_SIDE_NEW);
+	dw_buf_puts(&w->line, is_calls ? " calls)" : ")");
 }
 
-/* ": +12ms, all of it more calls" */
+/* "takes longer (1.2 us -> 2.5 us a call)", "has larger objects (32 -> 64 bytes each)" */
+static void put_cost(struct words *w, const struct dw_compared_row *row,
+		     const struct dw_change *time, const struct dw_change *calls)
+{
+	bool each = calls && calls->base > 0 && calls->now > 0, more = row->happened & DWELL_SLOWER;
+
+	dw_buf_puts(&w->line, row->cost.trust == DWELL_NOT_TESTED ? "maybe " : "");
+	if (dw_diff_is_time(w->c, DWELL_MAIN))
+		dw_buf_printf(&w->line, "takes %s (", more ? "longer" : "less time");
+	else if (each)
+		dw_buf_printf(&w->line, "has %s objects (", more ? "larger" : "smaller");
+	else
+		dw_buf_printf(&w->line, "has %s %s (", more ? "more" : "fewer",
+			      dw_diff_noun(w->c, DWELL_MAIN));
+	put_from_to(w, DWELL_MAIN, each ? time->base / calls->base : time->base,
+		    each ? time->now / calls->now : time->now);
+	if (each)
+		dw_buf_puts(&w->line,
+			    dw_diff_is_time(w->c, DWELL_MAIN) ? " a call" : " bytes each");
+	dw_buf_puts(&w->line, ")");
+}
+
+/* ": +12 ms, all of it more calls" */
 static void put_delta(struct words *w, const struct dw_change *time, const struct dw_change *calls)
 {
 	struct dw_story story = dw_story_of(time, calls);
-	double delta = time->now - time->base;
+	double delta = time->now - time->base, pct;
 	bool more_calls = calls && calls->now > calls->base;
-	const char *by_calls = w->c->method == DWELL_METHOD_MEMORY ? "objects" : "calls";
-	double pct = delta != 0 ? 100 * story.by_calls / delta : 0;
+	const char *noun = calls ? dw_diff_noun(w->c, DWELL_CALLS) : "";
 
 	dw_buf_puts(&w->line, ": ");
 	dw_diff_put_amount(&w->line, w->c, DWELL_MAIN, delta, true);
 	if (!calls || calls->base == calls->now || calls->base <= 0 || calls->now <= 0)
 		return;
+	pct = 100 * story.by_calls / (delta != 0 ? delta : 1);
 	if (pct >= WHOLE_PART_PCT && pct <= 200 - WHOLE_PART_PCT) {
 		dw_buf_printf(&w->line, ", %s of it %s %s",
 			      pct > 99 && pct < 101 ? "all" : "nearly all",
-			      more_calls ? "more" : "fewer", by_calls);
+			      more_calls ? "more" : "fewer", noun);
 		return;
 	}
 	dw_buf_puts(&w->line, ", ");
 	dw_diff_put_amount(&w->line, w->c, DWELL_MAIN, story.by_calls, true);
-	dw_buf_printf(&w->line, " by %s %s and ", more_calls ? "more" : "fewer", by_calls);
+	dw_buf_printf(&w->line, " by %s %s and ", more_calls ? "more" : "fewer", noun);
 	dw_diff_put_amount(&w->line, w->c, DWELL_MAIN, story.by_cost, true);
-	dw_buf_puts(&w->line, " by what each costs");
+	if (dw_diff_is_time(w->c, DWELL_MAIN))
+		dw_buf_printf(&w->line, " as each call costs %s",
+			      story.by_cost > 0 ? "more" : "less");
+	else
+		dw_buf_printf(&w->line, " by %s ones", story.by_cost > 0 ? "larger" : "smaller");
 }
 
 static void put_presence(struct words *w, const struct dw_compared_row *row,
-			 const struct dw_change *calls)
+			 const struct dw_change *count)
 {
 	bool is_new = row->happened & DWELL_HAS_APPEARED;
+	enum dw_side side = is_new ? DWELL_SIDE_NEW : DWELL_SIDE_BASE;
 
 	if (row->happened & DWELL_IS_INLINED)
 		dw_buf_puts(&w->line, "is inlined now, where its callers have its time");
 	else if (row->happened & DWELL_NO_LONGER_INLINED)
 		dw_buf_puts(&w->line, "is no longer inlined");
+	else if (!w->c->counts_n)
+		dw_buf_printf(&w->line, "was seen in %s alone", is_new ? "new" : "base");
 	else
 		dw_buf_puts(&w->line, is_new ? "is new" : "is gone");
-	if (!calls)
+	if (!count)
 		return;
 	dw_buf_puts(&w->line, " (");
-	dw_diff_put_amount(&w->line, w->c, DWELL_CALLS, is_new ? calls->now : calls->base, false);
-	dw_buf_printf(&w->line, " %s%s)", w->c->method == DWELL_METHOD_MEMORY ? "object" : "call",
-		      (is_new ? calls->now : calls->base) == 1 ? "" : "s");
+	put_counted(w, row->count, count, side);
+	dw_buf_printf(&w->line, " %.*s)",
+		      (int)strlen(dw_diff_noun(w->c, row->count)) - (count->most[side] == 1),
+		      dw_diff_noun(w->c, row->count));
+}
+
+/* Append the name in @full, or of a long one what tells most; chains keep their ends. */
+static void put_fitted(struct words *w, const struct dw_buf *full, size_t columns)
+{
+	struct dw_out fitted;
+
+	if (dw_text_columns(dw_buf_str(full)) <= columns) {
+		dw_buf_puts(&w->line, dw_buf_str(full));
+		return;
+	}
+	dw_out_init_buffer(&fitted);
+	dw_function_name_put_fitted(&fitted, dw_buf_str(full), columns);
+	dw_buf_puts(&w->line, dw_buf_str(&fitted.buf));
+	dw_out_close(&fitted);
+}
+
+static void put_row_name(struct words *w, uint32_t at)
+{
+	dw_auto(dw_buf) name = DW_BUF_INIT;
+
+	dw_diff_put_name(&name, w->c, at);
+	put_fitted(w, &name, w->c->view == &dw_view_file_io ? SIZE_MAX : NAME_COLUMNS);
+}
+
+/* ", from main > load" */
+static void put_path(struct words *w, uint32_t at)
+{
+	dw_auto(dw_buf) path = DW_BUF_INIT;
+
+	dw_comparison_path(w->c, at, &path);
+	if (path.len) {
+		dw_buf_puts(&w->line, ", from ");
+		put_fitted(w, &path, PATH_COLUMNS);
+	}
 }
 
 static void tell_row(struct words *w, uint32_t at)
 {
+	const unsigned counts = DWELL_MORE_CALLS | DWELL_FEWER_CALLS;
+	const unsigned costs = DWELL_SLOWER | DWELL_FASTER;
 	const struct dw_compared_row *row = &w->c->rows.v[at];
-	struct dw_change time, counted, *calls = dw_comparison_has_calls(w->c) ? &counted : NULL;
-	size_t path;
+	struct dw_change time = dw_change_get(w->c, at, DWELL_MAIN), count, *calls = NULL;
 
-	if (!dw_change_get(w->c, at, DWELL_MAIN, &time) ||
-	    (calls && !dw_change_get(w->c, at, DWELL_CALLS, calls)))
-		return;
-	dw_diff_put_name(&w->line, w->c, at);
+	if (row->count)
+		count = dw_change_get(w->c, at, row->count);
+	if (dw_comparison_has_calls(w->c))
+		calls = &count;
+	put_row_name(w, at);
 	dw_buf_puts(&w->line, " ");
-	if (row->happened & (DWELL_HAS_APPEARED | DWELL_HAS_GONE)) {
-		put_presence(w, row, calls);
-	} else {
-		if (row->happened & (DWELL_MORE_CALLS | DWELL_FEWER_CALLS) && calls)
-			put_calls(w, calls);
-		if (row->happened & (DWELL_MORE_CALLS | DWELL_FEWER_CALLS) && calls &&
-		    row->happened & (DWELL_SLOWER | DWELL_FASTER))
-			dw_buf_puts(&w->line, " and ");
-		if (row->happened & (DWELL_SLOWER | DWELL_FASTER))
-			put_cost(w, &time, calls, row->happened & DWELL_SLOWER);
-	}
-	dw_buf_puts(&w->line, ", from ");
-	path = w->line.len;
-	dw_comparison_path(w->c, at, &w->line);
-	if (w->line.len == path)
-		w->line.data[w->line.len -= sizeof ", from " - 1] = 0;
+	if (row->happened & (DWELL_HAS_APPEARED | DWELL_HAS_GONE))
+		put_presence(w, row, row->count ? &count : NULL);
+	if (row->happened & counts)
+		put_calls(w, row, &count);
+	if (row->happened & counts && row->happened & costs)
+		dw_buf_puts(&w->line, " and ");
+	if (row->happened & costs)
+		put_cost(w, row, &time, calls);
+	put_path(w, at);
 	put_delta(w, &time, calls);
-	if (row->trust == DWELL_NOT_TESTED && row->happened & (DWELL_SLOWER | DWELL_FASTER))
-		dw_buf_puts(&w->line, " (not tested)");
 	dw_buf_puts(&w->line, ".");
 	put_line(w);
 }
@@ -247,12 +326,42 @@ static bool is_cause(const struct dw_comparison *c, uint32_t at)
 	return !row->is_above;
 }
 
-/* Whether something of the difference is sure: a count, or a time that was tested. */
-static bool is_sure(const struct dw_compared_row *row)
+/* Whether something of the difference that is told can be trusted so far. */
+static bool is_trusted(const struct dw_compared_row *row, enum dw_trust trust)
 {
+	const unsigned counts = DWELL_MORE_CALLS | DWELL_FEWER_CALLS;
 	const unsigned costs = DWELL_SLOWER | DWELL_FASTER;
 
-	return row->trust != DWELL_NOT_TESTED || row->happened & DWELL_DIFFERENT & ~costs;
+	return (row->happened & counts && row->calls.trust == trust) ||
+	       (row->happened & costs && row->cost.trust == trust);
+}
+
+/* Whether something of the difference is sure: a count, or what was tested. */
+static bool is_sure(const struct dw_compared_row *row)
+{
+	return is_trusted(row, DWELL_COUNTED) || is_trusted(row, DWELL_TESTED) ||
+	       row->happened & (DWELL_HAS_APPEARED | DWELL_HAS_GONE);
+}
+
+static bool do_runs_suffice(const struct dw_comparison *c)
+{
+	return dw_runs_suffice(c->runs_n[DWELL_SIDE_BASE], c->runs_n[DWELL_SIDE_NEW], c->tests);
+}
+
+static void tell_nothing(struct words *w)
+{
+	const char *by = do_runs_suffice(w->c) ? "more than chance may" : "much";
+	bool varies = false;
+
+	dw_vec_each(row, &w->c->rows)
+		varies |= (row->happened & DWELL_CALLS_VARY) != 0;
+	if (!w->c->counts_n)
+		dw_buf_printf(&w->line, "Nothing has changed by %s.", by);
+	else if (varies)
+		dw_buf_printf(&w->line, "No count and no time has changed by %s.", by);
+	else
+		dw_buf_printf(&w->line, "No count has changed, and no time by %s.", by);
+	put_line(w);
 }
 
 /* What is sure first. */
@@ -271,97 +380,143 @@ static void tell_rows(struct words *w)
 			if (told < SENTENCES && is_cause(w->c, at) && ++told)
 				tell_row(w, at);
 		}
-	if (different)
+	if (!different)
+		tell_nothing(w);
+}
+
+/* Behind the first ones of @n functions that @what is told of. */
+static void tell_left_out(struct words *w, size_t n, const char *what)
+{
+	if (n <= PAIRS_TOLD)
 		return;
-	dw_buf_puts(&w->line, dw_comparison_has_calls(w->c)
-				      ? "No count has changed, and no time by more than chance may."
-				      : "Nothing has changed by more than chance may.");
+	dw_buf_printf(&w->line, "%zu more %s.", n - PAIRS_TOLD, what);
 	put_line(w);
 }
 
-/* Functions that are in another file now. */
+/* Whether the function is in another file now, and in just that one. */
+static bool has_other_file(const struct dw_compared_name *name)
+{
+	const uint32_t *file = name->file_of;
+
+	return name->has[0] && name->has[1] && file[0] && file[1] && file[0] != file[1] &&
+	       !name->in_files[0] && !name->in_files[1];
+}
+
 static void tell_files(struct words *w)
 {
 	const struct dw_names *names = &w->c->names;
-	size_t told = 0;
+	size_t n = 0;
 
-	for (uint32_t id = 1; id < names->v.n && told < PAIRS_TOLD; id++) {
+	for (uint32_t id = 1; id < names->v.n; id++) {
 		const struct dw_compared_name *name = &names->v.v[id];
-		const uint32_t *file = name->file_of;
 
-		if (!name->has[0] || !name->has[1] || !file[0] || !file[1] || file[0] == file[1])
+		if (!has_other_file(name) || n++ >= PAIRS_TOLD)
 			continue;
-		told++;
 		dw_buf_printf(&w->line, "%s is in %s now, and was in %s.",
 			      dw_strings_get(&names->strings, name->text),
-			      dw_strings_get(&names->strings, file[1]),
-			      dw_strings_get(&names->strings, file[0]));
+			      dw_strings_get(&names->strings, name->file_of[1]),
+			      dw_strings_get(&names->strings, name->file_of[0]));
 		put_line(w);
 	}
+	tell_left_out(w, n, "are in another file");
 }
 
-/* Names that were taken for others, and functions that are in another file now. */
+/* Names that were taken for others. */
 static void tell_pairs(struct words *w)
 {
 	const struct dw_names *names = &w->c->names;
-	size_t pairs = 0;
+	size_t n = 0;
 
 	for (uint32_t id = 1; id < names->v.n; id++) {
 		const struct dw_compared_name *name = &names->v.v[id];
 		const struct dw_compared_name *other =
 			name->other ? &names->v.v[name->other] : NULL;
 
-		if (!other || name->likeness < DWELL_LIKE_MOVED || pairs++ >= PAIRS_TOLD)
+		if (!other || name->likeness < DWELL_LIKE_MOVED || n++ >= PAIRS_TOLD)
 			continue;
+		dw_buf_printf(&w->line, "Taken for the same: %s",
+			      dw_strings_get(&names->strings, name->text));
 		if (name->likeness == DWELL_LIKE_MOVED)
-			dw_buf_printf(&w->line, "Taken for the same: %s in %s, which was in %s.",
-				      dw_strings_get(&names->strings, name->text),
+			dw_buf_printf(&w->line, " in %s, which was in %s.",
 				      dw_strings_get(&names->strings, name->module_shown),
 				      dw_strings_get(&names->strings, other->module_shown));
 		else
-			dw_buf_printf(&w->line, "Taken for the same: %s, which was %s.",
-				      dw_strings_get(&names->strings, name->text),
+			dw_buf_printf(&w->line, ", which was %s.",
 				      dw_strings_get(&names->strings, other->text));
 		put_line(w);
 	}
-	tell_files(w);
-	if (pairs > PAIRS_TOLD) {
-		dw_buf_printf(&w->line, "So were %zu more.", pairs - PAIRS_TOLD);
-		put_line(w);
+	tell_left_out(w, n, "were taken for others");
+}
+
+/* One run a side. */
+static void tell_of_single(struct words *w, bool any_maybe)
+{
+	const struct dw_comparison *c = w->c;
+
+	dw_buf_puts(&w->line, "One run a side: ");
+	if (c->counts_n || c->columns[DWELL_MAIN].is_count)
+		dw_buf_puts(&w->line, "whether counts differ from run to run is not known");
+	if (c->counts_n && c->tests)
+		dw_buf_puts(&w->line, ", and ");
+	if (c->tests)
+		dw_buf_printf(&w->line, "%s was tested",
+			      dw_diff_is_time(c, DWELL_MAIN) ? "no time" : "nothing");
+	if (any_maybe)
+		dw_buf_printf(&w->line, "; what is marked 'maybe' may be chance%s",
+			      c->runs.v[0].sample > 0
+				      ? ", though it is more than the error of sampling"
+				      : "");
+	if (c->tests)
+		dw_buf_printf(&w->line, "; %zu runs a side would tell (dwell diff --run)",
+			      c->runs_wanted);
+	dw_buf_puts(&w->line, ".");
+	put_line(w);
+}
+
+/* Several runs: what the tests say. */
+static void tell_of_tests(struct words *w, size_t significant, bool any_maybe)
+{
+	const struct dw_comparison *c = w->c;
+	const char *s = c->tests == 1 ? "" : "s";
+
+	if (!do_runs_suffice(c) && !significant) {
+		dw_buf_printf(&w->line, "With %zu", c->runs_n[0]);
+		if (c->runs_n[0] != c->runs_n[1])
+			dw_buf_printf(&w->line, " and %zu", c->runs_n[1]);
+		dw_buf_printf(&w->line,
+			      " runs a side a change of one of %zu row%s cannot be told from "
+			      "chance; %zu runs a side would do",
+			      c->tests, s, c->runs_wanted);
+	} else {
+		dw_buf_printf(&w->line,
+			      "%zu row%s with at least 1 %% of all %s tested: of the differences "
+			      "that are told at most 5 %% are chance",
+			      c->tests, s, c->tests == 1 ? "was" : "were");
 	}
+	if (any_maybe)
+		dw_buf_puts(&w->line, "; what is marked 'maybe' may be chance");
+	if (any_maybe && significant)
+		dw_buf_printf(&w->line, ", %zu runs a side would tell", c->runs_wanted);
+	dw_buf_puts(&w->line, ".");
+	put_line(w);
 }
 
 static void tell_trust(struct words *w)
 {
-	const struct dw_comparison *c = w->c;
-	size_t n = c->runs_n[0] < c->runs_n[1] ? c->runs_n[0] : c->runs_n[1], varying = 0;
+	size_t varying = 0, significant = 0;
+	bool any_maybe = false;
 
-	dw_vec_each(row, &c->rows)
+	dw_vec_each(row, &w->c->rows) {
 		varying += (row->happened & DWELL_CALLS_VARY) != 0;
-	if (c->runs_n[0] == 1 && c->runs_n[1] == 1 && c->columns[DWELL_MAIN].is_count)
-		dw_buf_puts(&w->line, "One run a side: whether counts vary from run to run is not "
-				      "known.");
-	else if (c->runs_n[0] == 1 && c->runs_n[1] == 1)
-		dw_buf_printf(&w->line,
-			      "One run a side: no time was tested, and what is marked with ? may "
-			      "be chance%s; several runs tell (dwell diff --run).",
-			      c->method == DWELL_METHOD_SAMPLING
-				      ? ", though it is more than the error of sampling"
-				      : "");
-	else if (c->tests && n < c->runs_wanted)
-		dw_buf_printf(&w->line,
-			      "%zu runs a side are too few to test the times of %zu row%s: %zu "
-			      "would do.",
-			      n, c->tests, c->tests > 1 ? "s" : "", c->runs_wanted);
-	else if (c->tests)
-		dw_buf_printf(&w->line,
-			      "The times of %zu row%s with at least 1 %% of all were tested: of "
-			      "differences that are told at most 5 %% are chance.",
-			      c->tests, c->tests > 1 ? "s" : "");
-	if (w->line.len)
-		put_line(w);
+		significant += is_trusted(row, DWELL_TESTED);
+		any_maybe |= is_trusted(row, DWELL_NOT_TESTED);
+	}
+	if (w->c->runs.n == 2)
+		tell_of_single(w, any_maybe);
+	else if (w->c->tests)
+		tell_of_tests(w, significant, any_maybe);
 	if (varying) {
-		dw_buf_printf(&w->line, "Counts of %zu row%s vary from run to run.", varying,
+		dw_buf_printf(&w->line, "Counts of %zu row%s differ from run to run.", varying,
 			      varying > 1 ? "s" : "");
 		put_line(w);
 	}
@@ -374,6 +529,7 @@ void dw_diff_write_words(const struct dw_diff_job *job, const char *before, stru
 	tell_sides(&w);
 	tell_rows(&w);
 	tell_pairs(&w);
+	tell_files(&w);
 	tell_trust(&w);
 	dw_buf_release(&w.line);
 }

@@ -38,12 +38,18 @@ size_t dw_diff_rows(const struct dw_diff_job *job);
  * be trusted. @before each line, "" = nothing. */
 void dw_diff_write_words(const struct dw_diff_job *job, const char *before, struct dw_out *out);
 
+/* Whether @column, an index, is of times. */
+bool dw_diff_is_time(const struct dw_comparison *c, size_t column);
+
+/* What the count @column, an index, is of: "calls". Static. */
+const char *dw_diff_noun(const struct dw_comparison *c, size_t column);
+
 /* Append an amount of @column, an index, in its own unit: "12.3 ms", "1,000". @sign: with one,
  * also a plus. */
 void dw_diff_put_amount(struct dw_buf *b, const struct dw_comparison *c, size_t column, double n,
 			bool sign);
 
-/* Append what happened to @row in few words, "more, slower each?". */
+/* Append what happened to @row in few words, "more calls, by its callers". */
 void dw_diff_put_happened(struct dw_buf *b, const struct dw_comparison *c, size_t row);
 
 /* Append what @row is about: "parse_line", "parse_line:12", "[module libz.so]"; with what the base

@@ -52,6 +52,9 @@ size_t dw_format_rows(const struct dw_format_job *job);
 /* Write @n in decimal. */
 void dw_format_count(struct dw_out *out, uint64_t n);
 
+/* Write @n for people, with a comma between thousands. */
+void dw_format_grouped(struct dw_out *out, uint64_t n);
+
 /* Write @n as 0x and hexadecimal digits. */
 void dw_format_address(struct dw_out *out, uint64_t n);
 

@@ -13,8 +13,7 @@ enum { FUNCTION_COLUMNS = 40 }; /* of a name in a sentence */
 
 typedef void put_text_fn(struct dw_out *out, const char *text);
 
-/* @n with a comma between thousands. */
-static void put_grouped(struct dw_out *out, uint64_t n)
+void dw_format_grouped(struct dw_out *out, uint64_t n)
 {
 	char digits[24];
 	size_t len = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, n);
@@ -32,7 +31,7 @@ static void put_count(struct dw_out *out, uint64_t n, const char *noun, size_t l
 {
 	char last = noun[len - 1];
 
-	put_grouped(out, n);
+	dw_format_grouped(out, n);
 	dw_out_puts(out, " ");
 	dw_out_write(out, noun, len);
 	if (n != 1)
@@ -119,7 +118,7 @@ static void put_place(const struct dw_format_job *job, const struct dw_note *not
 
 	switch (place[1]) {
 	case 'n':
-		return put_grouped(out, note->n[i]);
+		return dw_format_grouped(out, note->n[i]);
 	case 'd':
 		return dw_out_printf(out, "%" PRId64, (int64_t)note->n[i]);
 	case 'c':

@@ -129,6 +129,17 @@ def test_more_calls_and_what_follows_from_them(context):
     require("parse_line is called 3 times as often (100 -> 300 calls)" in words, words)
     require("from main > load" in words, words)
     require("field is called" not in words, f"an effect is told as a cause: {words}")
+    diff(context, *sessions, "--fail-if", "modules:prog*:calls > 0", status=3)
+    diff(context, *sessions, "--fail-if", "functions:parse*:application_exclusive > 1000", status=4)
+
+
+def test_counts_are_called_by_what_they_count(context):
+    sessions = pair(context, "-DLINES=300")
+    report = compare(context, *sessions, "--sort", "calls")
+    expect({row["name"]: (row["what"], row["trust"]) for row in report["rows"]},
+           {name: (["slower"], "counted") for name in ("parse_line", "field")}, "rows")
+    words = diff(context, *sessions, "--sort", "calls").stdout
+    require("parse_line has more calls (100 -> 300)" in words and "+200  +200.0  more calls  parse_line" in words, words)
 
 
 def test_a_split_function(context):
@@ -180,17 +191,27 @@ def test_one_more_thread(context):
     expect(counted(report), {**{name: {"more_calls"} for name in causes},
                              **{name: {"more_calls", "as_callers"} for name in effects}}, "counts")
     require("There are more threads: 2 -> 3." in diff(context, *sessions).stdout, "it is told")
+    mixed = "--base", "base.dwell", "--base", "new.dwell", "--new", "new.dwell", "--new", "base.dwell"
+    require("threads" not in diff(context, *mixed).stdout, "it is not where runs differ by themselves")
 
 
-def runs(context, side, program, n):
-    """The words for @n recordings of @program as one side."""
-    return [word for i in range(n)
+def test_many_conditions_on_many_columns(context):
+    sessions = pair(context, "-DLINES=300")
+    columns = [f"{kind}{which} Time" for which in ("Elapsed Inclusive", "Elapsed Exclusive", "Application Inclusive",
+                                                   "Application Exclusive") for kind in ("", "Avg ", "Max ", "Min ")]
+    conditions = [word for column in columns[1:] for word in ("--fail-if", f"functions:load:{column} > 10 %")]
+    done = diff(context, *sessions, *conditions, "--fail-if", "calls > 0", status=3)
+    expect(len(done.stderr.splitlines()), len(columns), "each is held against it")
+
+
+def runs(context, base, new, n):
+    """The words for @n recordings of each program, made in turns: what else the machine does is the same for both."""
+    return [word for i in range(n) for side, program in (("base", base), ("new", new))
             for word in (f"--{side}", record(context, f"{side}-{i}.dwell", program))]
 
 
 def test_slower_calls_over_six_runs(context):
-    words = runs(context, "base", build(context, "base"), 6) + runs(
-        context, "new", build(context, "changed", "-DHASH=64000"), 6)
+    words = runs(context, build(context, "base"), build(context, "changed", "-DHASH=64000"), 6)
     report = compare(context, *words, "--least-change", "50")
     expect({row["name"]: row["what"] for row in report["rows"]}, {"hash_key": ["slower"]}, "rows")
     row = row_of(report, "hash_key")
@@ -208,16 +229,18 @@ def test_slower_calls_over_six_runs(context):
 
 def test_runs_of_one_program_are_alike(context):
     program = build(context, "base")
-    words = runs(context, "base", program, 3) + runs(context, "new", program, 3)
+    words = runs(context, program, program, 6)
     for view in "functions", "calltree", "modules":
-        report = compare(context, *words, view)
+        report = compare(context, *words, view, "--least-change", "50")
         expect(report["rows"], [], f"rows of {view}")
+        require(report["comparison"]["tests"] > 0, f"rows of {view} that were tested")
     report = compare(context, *words, "--all")
     expect(row_of(report, "parse_line")["number_of_calls"],
-           {"base": [100] * 3, "new": [100] * 3, "shift": 0, "low": 0, "high": 0, "exact": True}, "calls")
+           {"base": [100] * 6, "new": [100] * 6, "shift": 0, "low": 0, "high": 0, "exact": True}, "calls")
     done = diff(context, *words, "--fail-if", "calls > 0 %")
     expect(done.stderr, "", "errors")
-    done = diff(context, *words, "--fail-if", "functions:*:application_exclusive > 0 %", status=4)
+    few = [word for side in ("base", "new") for i in range(3) for word in (f"--{side}", f"{side}-{i}.dwell")]
+    done = diff(context, *few, "--fail-if", "functions:*:application_exclusive > 0 %", status=4)
     require("runs a side to tell" in one_line(done.stderr, "why"), done.stderr)
 
 
@@ -230,6 +253,78 @@ def test_sampled_sessions(context):
     expect({row["trust"] for row in report["rows"]}, {"not tested"}, "one run a side")
     done = diff(context, "base.dwell", "new.dwell", "--fail-if", "functions:parse*:exclusive_samples > 0 %", status=4)
     require("undecided" in one_line(done.stderr, "why"), done.stderr)
+
+
+def test_sessions_of_different_things_are_refused(context):
+    program = "./" + build(context, "base", "-DHASH=2000000")
+    for session, options in (("time", ("--no-off-cpu",)), ("slower", ("--no-off-cpu", "-F", "100")), ("waits", ())):
+        context.sample(*options, "--", program, session=f"{session}.dwell")
+    done = diff(context, "waits.dwell", "time.dwell", status=1)
+    expect(one_line(done.stderr, "why").strip(),
+           "dwell: 'time.dwell' has no Exclusive Work Time, but 'waits.dwell' has", "what is missing")
+    done = diff(context, "time.dwell", "slower.dwell", "--fail-if", "exclusive_samples > 1", status=1)
+    require("different intervals between samples" in one_line(done.stderr, "why"), done.stderr)
+    # Of times that does not matter.
+    report = compare(context, "time.dwell", "slower.dwell", "--all")
+    base, new = (session["all"] for session in report["sessions"])
+    require(base / 2 < new < base * 2, f"times by either: {report['sessions']}")
+
+
+@needs("perf events")
+def test_events_are_compared_with_the_same_ones(context):
+    for event in "page-faults", "cpu-clock":
+        context.sample("-e", event, "--", "./" + build(context, "base"), session=f"{event}.dwell")
+    done = diff(context, "page-faults.dwell", "cpu-clock.dwell", status=1)
+    require("of samples of time, but 'page-faults.dwell' of samples of all page-faults" in
+            one_line(done.stderr, "why"), done.stderr)
+
+
+FILES = """
+#include <fcntl.h>
+#include <unistd.h>
+#ifndef READS
+#define READS 10
+#endif
+static char text[100];
+static void load(const char *path, int n)
+{
+	int fd = open(path, O_RDONLY);
+	for (int i = 0; i < n; i++)
+		if (pread(fd, text, 10, 0) < 0)
+			_exit(1);
+	close(fd);
+}
+int main(void)
+{
+	int fd = open("written", O_WRONLY | O_CREAT, 0600);
+	for (int i = 0; i < 50 + EXTRA; i++)
+		if (write(fd, text, 100) < 0)
+			return 1;
+	close(fd);
+	load("written", 20);
+	load("files.c", READS);
+	return 0;
+}
+"""
+
+
+def test_files_are_told_by_what_was_done_to_them(context):
+    with open(context.path("files.c"), "w", encoding="ascii") as f:
+        f.write(FILES)
+    for side, flags in ("base", ("-DEXTRA=0",)), ("new", ("-DEXTRA=7", "-DREADS=30")):
+        os.makedirs(context.path(side), exist_ok=True)
+        context.make("gcc", "-O1", "-o", f"{side}/files", "files.c", *flags)
+        record(context, f"{side}.dwell", f"{side}/files")
+    report = compare(context, "base.dwell", "new.dwell", "file-io", "--all")
+    times = [[row["io_time"][side][0] for row in report["rows"]] for side in ("base", "new")]
+    expect([session["all"] for session in report["sessions"]], [sum(side) for side in times], "all of the time")
+    rows = {os.path.basename(row["name"]): row for row in report["rows"]}
+    expect({name: set(row["what"]) & COUNTS for name, row in rows.items()},
+           {"written": {"more_calls"}, "files.c": {"more_calls"}}, "counts")
+    words = " ".join(diff(context, "base.dwell", "new.dwell", "file-io").stdout.split())
+    require("files.c has more reads (10 -> 30)" in words, words)
+    require("written has more writes (50 -> 57)" in words, words)
+    require("50 -> 57 writes" in words and "10 -> 30 reads" in words, f"the table: {words}")
 
 
 @needs("dotnet")
@@ -254,8 +349,11 @@ def test_trees_show_where(context):
     report = compare(context, *sessions, "calltree")
     rows = {row["name"]: row for row in report["rows"] if COUNTS & set(row["what"])}
     expect(set(rows), {"parse_line", "field"}, "rows with other counts")
-    above = [row["name"] for row in report["rows"][:report["rows"].index(rows["parse_line"])]]
-    require(above[-2:] == ["main", "load"], f"above it: {above}")
+    above, level = [], rows["parse_line"]["level"]
+    for row in reversed(report["rows"][:report["rows"].index(rows["parse_line"])]):
+        if row["level"] == level - 1:
+            above, level = [row["name"], *above], level - 1
+    expect(above[-2:], ["main", "load"], "above it")
     expect(rows["field"]["level"], rows["parse_line"]["level"] + 1, "levels")
     report = compare(context, *sessions, "callers", "parse_line")
     part = [row for row in report["rows"] if row["part"] == "caller"]
@@ -269,11 +367,18 @@ def test_formats_agree(context):
     expect([row["Name"] for row in table], [row["name"] for row in report["rows"]], "rows")
     expect([int(row["Number of Calls New"]) for row in table],
            [row["number_of_calls"]["new"][0] for row in report["rows"]], "calls")
+    diff(context, *sessions, "--format", "csv", "-o", "out.csv")
+    with open(context.path("out.csv"), "rb") as f:
+        raw = f.read()
+    expect((raw.count(b"\r\n"), raw.count(b"\n")), (len(table) + 1, len(table) + 1), "ends of lines")
+    expect({row["p"] for row in table}, {""}, "p of what was not tested")
+    text = diff(context, *sessions, "calltree", "--format", "markdown").stdout
+    require("| &nbsp;&nbsp;" in text and "\n|  " not in text, f"indentation: {text}")
     text = diff(context, *sessions, "--format", "markdown").stdout
-    require("| 100 -\\> 300 | more" in text, text)
+    require("| 100 -\\> 300 | more calls" in text, text)
     diff(context, *sessions, "-o", "out.txt")
     with open(context.path("out.txt"), encoding="utf-8") as f:
-        require("100 -> 300  more" in f.read(), "the table")
+        require("100 -> 300  more calls" in f.read(), "the table")
     require("more rows)" in diff(context, *sessions, "--top", "1").stdout, "rows that are left out")
 
 
@@ -290,15 +395,94 @@ def test_commands_are_recorded_in_turns(context):
     expect(sorted(map(os.path.basename, glob.glob(context.path("kept/*")))), ["base-1.dwell", "new-1.dwell"], "kept")
 
 
-def test_interrupted_recordings_leave_nothing(context):
+def start_sleeping(context, seconds, *before):
+    """Start a comparison whose first recording lasts, with temporary files in tmp."""
     context.env["TMPDIR"] = context.path("tmp")
     os.mkdir(context.path("tmp"))
-    words = [word for _ in range(2) for word in ("--run", "sleep 1000")]
-    process = context.start(context.dwell, "diff", *words, "--method", "sample", "-n", "2")
-    context.wait_for(lambda: glob.glob(context.path("tmp/dwell-diff-*/*")), "the first recording")
+    words = [word for _ in range(2) for word in ("--run", f"sleep {seconds}")]
+    process = context.start(*before, context.dwell, "diff", *words, "--method", "sample", "-n", "2")
+    context.wait_for(lambda: glob.glob(context.path("tmp/dwell-diff-*/*.partial")), "the first recording")
+    context.wait_for(lambda: is_running("sleep", seconds), "its command")
+    return process
+
+
+def is_running(*words):
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            with open(path, encoding="utf-8", errors="replace") as f:
+                if f.read() == "".join(f"{word}\0" for word in words):
+                    return True
+        except OSError:
+            pass
+    return False
+
+
+@cases(signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
+def test_interrupted_recordings_leave_nothing(context, number):
+    process = start_sleeping(context, "1000.25")
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    expect((process.returncode, os.listdir(context.path("tmp"))), (128 + number, []), "status, what is left")
+    require(not is_running("sleep", "1000.25"), "the command ended, too")
+
+
+def test_what_is_ignored_does_not_interrupt(context):
+    process = start_sleeping(context, "1.5", "sh", "-c", "trap '' HUP; exec \"$@\"", "sh")
+    process.send_signal(signal.SIGHUP)
+    process.communicate(timeout=60)
+    require(process.returncode < 128, f"status: {process.returncode}")
+
+
+def test_recordings_end_when_dwell_is_killed(context):
+    process = start_sleeping(context, "1000.75")
+    process.kill()
+    process.communicate(timeout=60)
+    context.wait_for(lambda: not is_running("sleep", "1000.75"), "the end of what was recorded")
+
+
+def test_an_interrupted_report_leaves_nothing(context):
+    program = build(context, "base")
+    context.env["TMPDIR"] = context.path("tmp")
+    os.mkdir(context.path("tmp"))
+    os.mkfifo(context.path("report"))
+    words = "--run", f"./{program}", "--run", f"./{program}", "-n", "1", "-o", "report"
+    process = context.start(context.dwell, "diff", *words)
+    with open(f"/proc/{process.pid}/wchan", encoding="ascii") as f:
+        # Until the second session is there, and nobody reads the report.
+        context.wait_for(lambda: os.path.exists((glob.glob(context.path("tmp/*")) or ["none"])[0] + "/new-1.dwell") and
+                         (f.seek(0) or f.read()) not in ("0", "do_wait"), "the report")
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
     expect((process.returncode, os.listdir(context.path("tmp"))), (128 + signal.SIGTERM, []), "status, what is left")
+
+
+def test_recordings_that_fail_are_no_results(context):
+    os.mkdir(context.path("kept"))
+    program = build(context, "base")
+    record(context, "kept/base-1.dwell", program)
+    record(context, "kept/new-1.dwell", program)
+    words = "--run", f"./{program}", "--run", "sh -c 'kill -9 $PPID'", "-n", "1", "--keep", "kept"
+    done = diff(context, *words, status=1)
+    require("was not recorded: dwell instrument was ended by signal 9" in one_line(done.stderr, "why"), done.stderr)
+    expect(glob.glob(context.path("kept/new-1.dwell")), [], "the session of yesterday")
+
+
+def test_commands_that_end_differently_are_told(context):
+    program = build(context, "base")
+    words = "--run", f"./{program}", "--run", f"sh -c './{program}; exit 3'", "--method", "sample", "-n", "2"
+    done = context.run(context.dwell, "diff", *words)
+    told = [line for line in done.stderr.splitlines() if "ended with status" in line]
+    expect(told, [f"dwell: a run of '{words[3]}' ended with status 3, but the base's first with 0"], "told once")
+
+
+@cases(("--fail-if", "kalls > 0"), ("--sort", "nothing"), ("-o", "nowhere/report"), ("lifetime",))
+def test_what_is_wrong_is_told_before_all_is_recorded(context, words):
+    program = build(context, "base")
+    words = "--run", f"./{program}", "--run", f"./{program}", *words, "-n", "2", "--keep", "kept"
+    done = context.run(context.dwell, "diff", *words)
+    one_line(done.stderr, "error")
+    require(done.returncode in (1, 2), f"status: {done.returncode}")
+    require(len(glob.glob(context.path("kept/*"))) <= 1, "recorded once at most")
 
 
 @cases((2, "which two sessions", ()),
@@ -307,14 +491,16 @@ def test_interrupted_recordings_leave_nothing(context):
        (2, "unknown format", ("base.dwell", "base.dwell", "-f", "yaml")),
        (2, "needs a function", ("base.dwell", "base.dwell", "callers")),
        (2, "--fail-if 'calls'", ("base.dwell", "base.dwell", "--fail-if", "calls")),
-       (2, "no numbers called 'kalls'", ("base.dwell", "base.dwell", "--fail-if", "kalls > 1")),
-       (2, "no column of numbers", ("base.dwell", "base.dwell", "--sort", "nothing")),
+       (2, "no amounts called 'kalls'", ("base.dwell", "base.dwell", "--fail-if", "kalls > 1")),
+       (2, "no column of sums", ("base.dwell", "base.dwell", "--sort", "nothing")),
+       (2, "no column of sums", ("base.dwell", "base.dwell", "--sort", "avg elapsed inclusive time")),
+       (2, "'calls' is no time", ("base.dwell", "base.dwell", "--fail-if", "calls > 10ms")),
        (2, "--base and --new go together", ("--base", "base.dwell")),
        (2, "given twice", ("--run", "true")),
        (2, "no words that a program", ("--run", "true | true", "--run", "true")),
        (1, "no function", ("base.dwell", "base.dwell", "callers", "nowhere")),
        (1, "none.dwell", ("base.dwell", "none.dwell")),
-       (1, "a session of dwell sample", ("base.dwell", "sampled.dwell")),
+       (1, "a session of samples of time, but 'base.dwell' of calls", ("base.dwell", "sampled.dwell")),
        (1, "different programs", ("base.dwell", "other.dwell")),
        (1, "nothing fits 'zzz*'", ("base.dwell", "base.dwell", "--fail-if", "functions:zzz*:calls > 0")))
 def test_bad_input_gets_one_line(context, case):

@@ -40,7 +40,7 @@ TEST(thousand_random_cases_agree_with_scipy)
 		read_values(&at, &shift);
 		CHECK(is_near(dw_mann_whitney_p(a, n, b, m), p));
 		CHECK(is_near(dw_mann_whitney_p(b, m, a, n), p));
-		CHECK(dw_shift_estimate(a, n, b, m, &got));
+		CHECK(dw_shift_estimate(a, n, b, m, dw_shift_outside(n, m), &got));
 		CHECK(is_near(got.median, shift));
 		if (strncmp(at, "-|", 2) != 0) {
 			CHECK(is_near(got.low, strtod(at, &at)));
@@ -87,6 +87,9 @@ TEST(runs_that_are_wanted)
 	CHECK_INT(dw_runs_wanted(24), 7);
 	CHECK_INT(dw_runs_wanted(321), 8);
 	CHECK_INT(dw_runs_wanted(4600), 10);
+	/* Sides may differ: 2 / C(23, 3) = 2 / 1771. */
+	CHECK(dw_runs_suffice(3, 20, 44) && !dw_runs_suffice(3, 20, 45));
+	CHECK(!dw_runs_suffice(3, 3, 1) && !dw_runs_suffice(1, 38, 1) && dw_runs_suffice(1, 39, 1));
 }
 
 /* Where nothing can be told, nothing is claimed. */
@@ -97,9 +100,9 @@ TEST(sides_without_values_and_equal_ones)
 
 	CHECK(dw_mann_whitney_p(same, 0, more, 2) == 1);
 	CHECK(dw_mann_whitney_p(same, 4, same, 4) == 1);
-	CHECK(dw_shift_estimate(NULL, 0, more, 2, &shift));
+	CHECK(dw_shift_estimate(NULL, 0, more, 2, dw_shift_outside(0, 2), &shift));
 	CHECK(shift.median == 7.5 && isinf(shift.low) && isinf(shift.high));
-	CHECK(dw_shift_estimate(same, 4, same, 4, &shift));
+	CHECK(dw_shift_estimate(same, 4, same, 4, dw_shift_outside(4, 4), &shift));
 	CHECK(shift.median == 0 && shift.low == 0 && shift.high == 0);
 }
 
