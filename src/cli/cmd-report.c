@@ -141,6 +141,7 @@ static int resolve_and_show(struct dw_report *r, struct dw_profile *p, struct dw
 	if (!rc)
 		rc = dw_my_code_apply(&o->my_code, dw_report_folds_by_default(r, p),
 				      r->request.function, p, &r->request.folded, err);
+	rc = rc ? rc : dw_filter_options_save(&o->filter, err);
 	if (!rc)
 		rc = show(r, p, &filter.filter, err);
 	dw_filter_release(&filter);
@@ -154,6 +155,7 @@ static int write_all(struct dw_report *r, struct dw_profile *p, struct dw_error 
 	int rc = dw_report_check_method(r, p, err);
 
 	rc = rc ? rc : dw_report_write_all(r, p, &written, err);
+	rc = rc ? rc : dw_filter_options_save(&r->options->filter, err);
 	if (!rc)
 		printf("wrote to '%s' as %s:%s\n", r->options->output, r->format->name,
 		       dw_buf_str(&written));

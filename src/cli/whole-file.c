@@ -41,21 +41,29 @@ static int open_temporary(struct dw_whole_file *f, mode_t mode)
 	return f->fd;
 }
 
+bool dw_whole_file_is_in_place(const char *path)
+{
+	struct stat st;
+
+	return !strncmp(path, "/dev/", strlen("/dev/")) ||
+	       (!stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
+}
+
 int dw_whole_file_open(struct dw_whole_file *f, const char *path, struct dw_error *err)
 {
-	bool is_new;
+	const bool in_place = dw_whole_file_is_in_place(path);
 	struct stat st;
+	bool is_new = stat(path, &st);
 	int rc = 0;
 
 	*f = (struct dw_whole_file){.fd = -1};
-	is_new = stat(path, &st);
-	f->path = is_new ? strdup(path) : realpath(path, NULL);
+	f->path = is_new || in_place ? strdup(path) : realpath(path, NULL);
 	if (!f->path)
 		rc = errno;
 	else if (!is_new && S_ISDIR(st.st_mode))
 		rc = EISDIR;
-	else if (!is_new && !S_ISREG(st.st_mode))
-		f->fd = open(path, O_WRONLY | O_CLOEXEC);
+	else if (in_place)
+		f->fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
 	else
 		open_temporary(f, is_new ? new_mode() : st.st_mode & 0777);
 	if (!rc && f->fd < 0)
