@@ -53,7 +53,7 @@ static const struct dw_option table[] = {
 	{"intel", 0, NULL, dw_option_flag, FIELD(intel),
 	 "instructions: write them as Intel's assemblers do"},
 	{"trim", 0, "PCT", dw_option_percent, FIELD(trim_pct),
-	 "calltree, allocations: hide what is below PCT percent (table: 1)"},
+	 "hide what is below PCT percent (tables of calltree, allocations: 1)"},
 	{"fold", 0, NULL, dw_option_flag, FIELD(fold),
 	 "calltree, allocations: join chains of calls (table: on)"},
 	{"no-fold", 0, NULL, dw_option_flag, FIELD(no_fold),

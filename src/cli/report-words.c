@@ -112,37 +112,45 @@ int dw_report_read_columns(struct dw_report *r, const struct dw_profile *p, stru
 	return read_sort(r, p, err);
 }
 
-/* Of allocation paths there may be as many as groups of objects times the depth of stacks. */
-static double trim_default(const struct dw_report *r)
-{
-	if (r->format->human_readable)
-		return 1;
-	return r->view == &dw_view_allocations ? ALLOC_PATHS_TRIM_PCT : 0;
-}
-
 /* Whether tables leave out what is below the rows of @view. */
 static bool has_parts(const struct dw_view_ops *view)
 {
 	return view == &dw_view_modules || view == &dw_view_file_io;
 }
 
-/* Whether small rows of @view can be left out, and chains of rows joined. */
+/* Whether @view is a tree of calls, of which tables leave out small branches and join chains. */
 static bool has_noise(const struct dw_view_ops *view)
 {
 	return view == &dw_view_allocations || view == &dw_view_calltree;
 }
 
+/* Whether --trim is for @view. */
+static bool takes_trim(const struct dw_view_ops *view)
+{
+	return has_noise(view) || view->trims || view == &dw_view_details;
+}
+
+/* Of allocation paths there may be as many as groups of objects times the depth of stacks. */
+static double trim_default(const struct dw_report *r)
+{
+	if (takes_trim(r->view) && !has_noise(r->view))
+		return 0;
+	if (r->format->human_readable)
+		return 1;
+	return r->view == &dw_view_allocations ? ALLOC_PATHS_TRIM_PCT : 0;
+}
+
 static int check_pruning(const struct dw_report *r, struct dw_error *err)
 {
 	const struct dw_report_options *o = r->options;
-	bool asked = o->root || o->hot_path || o->fold || o->no_fold || o->trim_pct >= 0;
-
 	if ((o->root || o->hot_path) && r->view != &dw_view_calltree)
 		return dw_misuse(err, "--root and --hot-path are for the view calltree");
-	if (asked && !has_noise(r->view) &&
-	    !(has_parts(r->view) && o->no_fold && !o->fold && o->trim_pct < 0))
-		return dw_misuse(err,
-				 "--trim and --fold are for the views calltree and allocations");
+	if ((o->fold || o->no_fold) && !has_noise(r->view) &&
+	    !(has_parts(r->view) && o->no_fold && !o->fold))
+		return dw_misuse(err, "--fold is for the views calltree and allocations");
+	if (o->trim_pct >= 0 && !takes_trim(r->view))
+		return dw_misuse(err, "--trim is not for the view %s%s: it shows all that it has",
+				 r->view->name, r->function ? " of a function" : "");
 	if (o->details && (r->view != &dw_view_summary || !r->format->human_readable))
 		return dw_misuse(err, "--details is for the view summary, as a table");
 	if (o->order && strcmp(o->order, "time") != 0 && strcmp(o->order, "first-call") != 0)
@@ -165,7 +173,8 @@ static void set_pruning(struct dw_report *r)
 	r->request.hot_path = o->hot_path;
 	r->request.pruning.fold = (takes && o->fold) ||
 				  (r->format->human_readable && !((takes || has) && o->no_fold));
-	r->request.pruning.trim_pct = takes && o->trim_pct >= 0 ? o->trim_pct : trim_default(r);
+	r->request.pruning.trim_pct =
+		takes_trim(r->view) && o->trim_pct >= 0 ? o->trim_pct : trim_default(r);
 }
 
 /* What --by says. 0 or DWELL_ERR_USAGE. */
