@@ -133,8 +133,8 @@ static bool is_wanted(const struct builder *g, uint32_t node, uint32_t heaviest)
 	return dw_worth_has(&g->worth, &g->out->node_amounts, node, false);
 }
 
-/* On the whole tree this saves most of the time and memory. Roots are always made, and what is below
- * one that nobody looks at is left out with it. */
+/* On the whole tree this saves most of the time and memory. Roots are always made, and what is
+ * below one that nobody looks at is left out with it. */
 static void leave_out(struct builder *g)
 {
 	struct dw_totals *out = g->out;

@@ -11,11 +11,11 @@
 #include "base/error.h"
 #include "cli/options.h"
 
-/* Take the options of the file at @path into @o. 0; DWELL_ERR_USAGE or DWELL_ERR_FORMAT with the
- * line and what is wrong with it; -errno. */
+/* Take the options of the file at @path into @o. 0, or -errno, or DWELL_ERR_USAGE or
+ * DWELL_ERR_FORMAT with the line and what is wrong with it. */
 int dw_filter_file_read(const char *path, struct dw_filter_options *o, struct dw_error *err);
 
 /* Write a file at @path that chooses what @words do. A file that is there must be empty or a filter
- * file. 0; DWELL_ERR_REFUSED; -errno. */
+ * file. 0, DWELL_ERR_REFUSED or -errno. */
 int dw_filter_file_write(const char *path, const struct dw_filter_words *words,
 			 struct dw_error *err);

@@ -135,11 +135,11 @@ struct dw_view {
 	struct dw_view_request request;
 	uint32_t *items; /* by row, in display order; what an item is, is the view's own matter */
 	size_t n;
-	uint32_t *parent;    /* of a tree that unfolds: by item, smaller; UINT32_MAX = a root */
+	uint32_t *parent; /* of a tree that unfolds: by item, smaller; UINT32_MAX = a root */
 	struct dw_hidden hidden[DWELL_ROW_CALLEE + 1]; /* by type */
-	double uncertain_ns; /* of calls: dw_call_uncertainty() */
-	double sample_ns;    /* dw_sample_ns() */
-	void *own;	     /* the view's own state */
+	double uncertain_ns;			       /* of calls: dw_call_uncertainty() */
+	double sample_ns;			       /* dw_sample_ns() */
+	void *own;				       /* the view's own state */
 };
 
 enum dw_view_function { DWELL_FUNCTION_NEVER = 0, DWELL_FUNCTION_MAY, DWELL_FUNCTION_MUST };
