@@ -153,9 +153,10 @@ static int add_children(struct inverter *v, uint32_t parent, struct span span)
 
 		while (part.end < span.end && about(t, v->origins.v[part.end].at) == about(t, like))
 			part.end++;
-		if (!is_root && weight_of(v, part) < v->least)
+		if (!is_root && weight_of(v, part) < v->least) {
 			v->ret->branches_left_out++;
-		else
+			v->ret->weight_left_out += weight_of(v, part);
+		} else
 			rc = add_row(v, parent, like, part, is_root ? DWELL_BOTH : DWELL_INCLUSIVE);
 	}
 	return rc;

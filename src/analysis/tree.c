@@ -133,10 +133,13 @@ static bool is_wanted(const struct builder *g, uint32_t node, uint32_t heaviest)
 	return dw_worth_has(&g->worth, &g->out->node_amounts, node, false);
 }
 
-/* On the whole tree this saves most of the time and memory. */
+/* On the whole tree this saves most of the time and memory. Roots are always made, and what is
+ * below one that nobody looks at is left out with it. */
 static void leave_out(struct builder *g)
 {
 	struct dw_totals *out = g->out;
+	const bool is_counted = dw_worth_has(&g->worth, &out->node_amounts, g->at, false);
+	uint64_t weight = 0;
 	uint32_t end = (uint32_t)out->nodes.n, kept = g->first, heaviest = g->first;
 
 	for (uint32_t i = g->first; i < end; i++)
@@ -147,8 +150,11 @@ static void leave_out(struct builder *g)
 		g->made[g->todo.v[g->first_todo + (i - g->first)].group] = 0;
 		if (is_wanted(g, i, heaviest))
 			move_child(g, i, kept++);
+		else
+			weight += dw_totals_node_weight(out, i).inclusive;
 	}
-	out->branches_left_out += end - kept;
+	out->branches_left_out += is_counted ? end - kept : 0;
+	out->weight_left_out += is_counted ? weight : 0;
 	cut(g, kept);
 	g->todo.n = g->first_todo + (kept - g->first);
 }

@@ -430,6 +430,7 @@ static int compare(struct diff *d, char **operands, int *exit_code, struct dw_er
 
 	if (!rc)
 		rc = add_all(d, sessions, err);
+	rc = rc ? rc : dw_filter_options_save(&d->options->filter, err);
 	for (size_t i = 0; i < d->comparisons_n && !rc; i++)
 		rc = dw_comparison_finish(&d->comparisons[i], err);
 	if (!rc)

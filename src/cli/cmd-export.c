@@ -102,6 +102,7 @@ static int resolve_and_write(const struct export_options *o, const struct dw_exp
 	int rc;
 
 	rc = dw_filter_options_resolve(&o->filter, p, &filter, err);
+	rc = rc ? rc : dw_filter_options_save(&o->filter, err);
 	if (!rc)
 		rc = write_out(o, format, p, &filter.filter, err);
 	if (!rc)
@@ -113,7 +114,7 @@ static int resolve_and_write(const struct export_options *o, const struct dw_exp
 static bool is_filtered(const struct dw_filter_options *o)
 {
 	return o->processes.n || o->threads.n || o->modules.n || o->types.n || o->from_ns ||
-	       o->to_ns || o->waits.is_given;
+	       o->to_ns || o->waits.is_given || o->save;
 }
 
 /* The page, which has all of the session and filters by itself. */

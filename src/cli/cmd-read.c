@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/process-setup.h"
 #include "cli/command.h"
+#include "cli/filter-file.h"
 #include "cli/terminal.h"
 #include "record/finish.h"
 #include "session/read.h"
@@ -48,11 +49,26 @@ static const char *path_of(void *path)
 	return path;
 }
 
+struct leaving {
+	const char *save; /* NULL = nothing is saved */
+	int rc;
+	struct dw_error *err;
+};
+
+static void leave(void *ctx, const struct dw_filter_words *words)
+{
+	struct leaving *l = ctx;
+
+	if (l->save)
+		l->rc = dw_filter_file_write(l->save, words, l->err);
+}
+
 /* Read @path until the user has enough. *@ret_signal: what ended that. */
 static int read_session(const struct read_options *o, char *path, int *ret_signal,
 			struct dw_error *err)
 {
 	const struct dw_filter_words words = dw_filter_options_words(&o->filter);
+	struct leaving leaving = {.save = o->filter.save, .err = err};
 	const struct dw_reading_start start = {
 		.path = path,
 		.words = &words,
@@ -60,9 +76,12 @@ static int read_session(const struct read_options *o, char *path, int *ret_signa
 		.source_dirs_n = o->source_dirs.n,
 		.shows_all_code = o->shows_all_code,
 		.source = {.ctx = path, .load = load, .path = path_of},
+		.leave = leave,
+		.leave_ctx = &leaving,
 	};
+	int rc = dw_reader_run(&start, ret_signal, err);
 
-	return dw_reader_run(&start, ret_signal, err);
+	return rc ? rc : leaving.rc;
 }
 
 static char **copy_words(int argc, char **argv)

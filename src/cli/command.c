@@ -35,7 +35,13 @@ int dw_command_parse(const struct dw_command *self, char **argv, void *into, int
 		dw_command_help(self);
 		return DWELL_EXIT_OK;
 	}
-	rc = rc ? dw_command_misuse(self, &err) : -1;
+	if (rc == DWELL_ERR_USAGE)
+		rc = dw_command_misuse(self, &err);
+	else if (rc)
+		rc = dw_command_fail(&err, self->misuse == DWELL_EXIT_USAGE ? DWELL_EXIT_BAD
+									    : self->misuse);
+	else
+		rc = -1;
 	dw_error_clear(&err);
 	return rc;
 }

@@ -316,6 +316,9 @@ void dw_filter_options_release(struct dw_filter_options *o)
 	dw_vec_release(&o->threads);
 	dw_vec_release(&o->modules);
 	dw_vec_release(&o->types);
+	dw_vec_each(word, &o->words)
+		free(*word);
+	dw_vec_release(&o->words);
 }
 
 static int unknown_wait(const char *word, size_t n, struct dw_error *err)

@@ -142,13 +142,18 @@ struct dw_filter_options {
 	struct dw_option_list processes, threads, modules, types;
 	uint64_t from_ns, to_ns; /* to_ns 0 = no end */
 	struct dw_waits_choice waits;
+	const char *save;     /* file to write them to, NULL = none */
+	DW_VEC(char *) words; /* of files, that values are borrowed from */
 };
+
+/* For a field `struct dw_filter_options`: a file with more of them (filter-file.h). */
+dw_option_fn dw_option_filter;
 
 /* The same as words, borrowed. */
 struct dw_filter_words dw_filter_options_words(const struct dw_filter_options *o);
 
-/* Rows of an option table for the field at @at. */
-#define DW_FILTER_OPTIONS(at)                                                                  \
+/* Rows of an option table for the field at @at: what filter files hold, too. */
+#define DW_FILTER_CHOICES(at)                                                                  \
 	{"process",                                                                            \
 	 0,                                                                                    \
 	 "PID|NAME",                                                                           \
@@ -190,10 +195,25 @@ struct dw_filter_words dw_filter_options_words(const struct dw_filter_options *o
 			at + offsetof(struct dw_filter_options, to_ns), "only up to this time" \
 	}
 
+/* The same with those of filter files. */
+#define DW_FILTER_OPTIONS(at)                                                                \
+	DW_FILTER_CHOICES(at),                                                               \
+		{"filter",	   0,  "FILE",                                               \
+		 dw_option_filter, at, "with the options of this kind in FILE, one a line"}, \
+	{                                                                                    \
+		"save-filter", 0, "FILE", dw_option_text,                                    \
+			at + offsetof(struct dw_filter_options, save),                       \
+			"write the options of this kind to FILE, for --filter"               \
+	}
+
 /* Find what the words mean in @p. As dw_filter_resolve(), DWELL_ERR_USAGE also for types of objects
  * where there are none. */
 int dw_filter_options_resolve(const struct dw_filter_options *o, const struct dw_profile *p,
 			      struct dw_filter_owned *ret, struct dw_error *err);
+
+/* Write the words to the file that --save-filter names, if it was given. As
+ * dw_filter_file_write(). */
+int dw_filter_options_save(const struct dw_filter_options *o, struct dw_error *err);
 
 /* Free the lists. */
 void dw_filter_options_release(struct dw_filter_options *o);

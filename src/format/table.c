@@ -313,6 +313,32 @@ static const char *things_of(const struct dw_format_job *job)
 	return words[dw_profile_method(job->view->request.profile)];
 }
 
+/* What was too small to be a row, and how much it is in all. */
+static void put_hidden(const struct dw_format_job *job, struct dw_out *out)
+{
+	const struct dw_view *v = job->view;
+	const struct dw_totals *t = v->request.totals;
+	const uint64_t all = t->all[dw_totals_order(t)];
+	const bool is_tree = v->ops->tree && !v->request.collapsed;
+	const char *const words[] = {[DWELL_ROW_CURRENT] = is_tree ? "branch" : "row",
+				     [DWELL_ROW_CALLER] = "caller",
+				     [DWELL_ROW_CALLEE] = "callee"};
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		const struct dw_hidden *h = &v->hidden[i];
+		const char *ending = h->n < 2 ? "" : is_tree && !i ? "es" : "s";
+
+		if (!h->n)
+			continue;
+		dw_out_printf(out, "(%zu %s%s below %g %% of the %s left out", h->n, words[i],
+			      ending, v->request.pruning.trim_pct, things_of(job));
+		if (all && !h->is_unknown)
+			dw_out_printf(out, ", %.2f %% %s", 100. * (double)h->weight / (double)all,
+				      h->is_exclusive ? "of their own" : "together");
+		dw_out_printf(out, ": --trim 0 shows %s)\n", h->n < 2 ? "it" : "them");
+	}
+}
+
 static bool has_column(const struct dw_format_job *job, enum dw_column column)
 {
 	const enum dw_column *c = job->columns;
@@ -364,10 +390,7 @@ static void write_footers(const struct dw_format_job *job, const struct layout *
 {
 	const struct dw_totals *t = job->view->request.totals;
 
-	if (job->view->hidden)
-		dw_out_printf(
-			out, "(%zu branches below %g %% of the %s left out: --trim 0 shows them)\n",
-			job->view->hidden, job->view->request.pruning.trim_pct, things_of(job));
+	put_hidden(job, out);
 	if (job->view->request.folded)
 		dw_out_puts(
 			out,

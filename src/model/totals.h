@@ -188,6 +188,7 @@ struct dw_totals {
 	uint64_t stacks_cut;
 	uint32_t processes_seen;    /* processes that have samples */
 	uint64_t branches_left_out; /* subtrees that are not among the nodes because nobody asked */
+	uint64_t weight_left_out;   /* what these have together, of dw_totals_order() */
 	DW_VEC(struct dw_function_total) functions;
 	DW_VEC(struct dw_module_total) modules;
 	DW_VEC(struct dw_node_total) nodes;

@@ -278,6 +278,16 @@ static int open_session(struct dw_reader *r, const struct dw_reading_start *star
 	return rc;
 }
 
+static void tell_chosen(const struct dw_reader *r, const struct dw_reading_start *start)
+{
+	struct dw_filter_words words;
+
+	if (!start->leave || !r->reading.selection)
+		return;
+	words = dw_selection_words(r->reading.selection);
+	start->leave(start->leave_ctx, &words);
+}
+
 /* What is computed still needs all of it, and the process ends now. */
 static void release(struct dw_reader *r)
 {
@@ -303,6 +313,7 @@ int dw_reader_run(const struct dw_reading_start *start, int *ret_signal, struct 
 	if (!rc) {
 		loop(r);
 		close_screen(r);
+		tell_chosen(r, start);
 	}
 	*ret_signal = r->screen.signal;
 	release(r);

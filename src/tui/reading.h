@@ -41,6 +41,9 @@ struct dw_reading_start {
 	uint64_t interval_ns; /* between two looks at a recording that goes on */
 	uint64_t window_ns;   /* show the last part of one, this long; 0 = all of it */
 	struct dw_reading_source source;
+	/* Told in the end what part of it was shown last; NULL = nobody asks. */
+	void (*leave)(void *ctx, const struct dw_filter_words *words);
+	void *leave_ctx;
 };
 
 /* That somebody came to a place. */

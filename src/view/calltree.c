@@ -43,7 +43,11 @@ static int place_node(struct dw_view *v, struct calltree *c, uint32_t i)
 				      ? 0
 				      : c->level[parent] + !(c->pruning[i] & DWELL_NODE_FOLDED);
 	if (c->pruning[i] & DWELL_NODE_TRIMMED) {
-		v->hidden += parent == UINT32_MAX || c->row[parent] != UINT32_MAX;
+		if (parent == UINT32_MAX || c->row[parent] != UINT32_MAX) {
+			v->hidden[0].n++;
+			v->hidden[0].weight +=
+				dw_totals_node_weight(v->request.totals, i).inclusive;
+		}
 		return 0;
 	}
 	if (c->pruning[i] & DWELL_NODE_FOLDED) {
@@ -64,7 +68,8 @@ static int open_tree(struct dw_view *v, struct calltree *c)
 	if (rc || dw_order_all(v, n))
 		return -ENOMEM;
 	v->n = 0;
-	v->hidden = v->request.totals->branches_left_out;
+	v->hidden[0].n = v->request.totals->branches_left_out;
+	v->hidden[0].weight = v->request.totals->weight_left_out;
 	c->row = malloc((n + 1) * sizeof *c->row);
 	c->parent = malloc((n + 1) * sizeof *c->parent);
 	c->level = v->request.pruning.fold ? malloc((n + 1) * sizeof *c->level) : NULL;

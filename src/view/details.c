@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define IS_LINE 0x80000000u /* in an item: a row of the lines, else of the callers */
 
@@ -61,6 +62,7 @@ static int open_details(struct dw_view *v)
 	v->items = calloc(d->callers.n + d->lines.n + 1, sizeof *v->items);
 	if (!v->items)
 		return -ENOMEM;
+	memcpy(v->hidden, d->callers.hidden, sizeof v->hidden);
 	rc = find_lines(d, &lines, &scratch);
 	for (size_t i = 0; i < d->callers.n && !rc; i++) {
 		struct dw_row row;

@@ -43,6 +43,7 @@ const struct dw_view_ops dw_view_functions = {
 	.defaults = function_defaults,
 	.sort = DWELL_COLUMN_LEAD_EXCLUSIVE,
 	.is_of_my_code = true,
+	.trims = true,
 	.open = open_functions,
 	.row = function_row,
 };
@@ -87,6 +88,7 @@ const struct dw_view_ops dw_view_lines = {
 	.sites = DWELL_SITES_WITHOUT_STATEMENTS,
 	.function = DWELL_FUNCTION_MAY,
 	.with_function = &dw_view_source_annotated,
+	.trims = true,
 	.open = open_lines,
 	.row = line_row,
 	.values = line_values,
@@ -143,6 +145,7 @@ const struct dw_view_ops dw_view_instructions = {
 	.sites = DWELL_SITES_ALWAYS,
 	.function = DWELL_FUNCTION_MAY,
 	.with_function = &dw_view_annotated,
+	.trims = true,
 	.open = open_instructions,
 	.row = instruction_row,
 	.values = instruction_values,
@@ -215,6 +218,7 @@ const struct dw_view_ops dw_view_lifetime = {
 	.defaults = type_defaults,
 	.sort = DWELL_COLUMN_BYTES,
 	.needs = DWELL_MEASURE_OBJECTS,
+	.trims = true,
 	.open = open_lifetime,
 	.row = type_row,
 };
@@ -279,6 +283,7 @@ const struct dw_view_ops dw_view_processes = {
 	.columns = process_columns,
 	.defaults = process_defaults,
 	.sort = DWELL_COLUMN_LEAD_EXCLUSIVE,
+	.trims = true,
 	.open = open_processes,
 	.row = process_row,
 };
@@ -290,6 +295,7 @@ const struct dw_view_ops dw_view_threads = {
 	.columns = thread_columns,
 	.defaults = thread_defaults,
 	.sort = DWELL_COLUMN_LEAD_EXCLUSIVE,
+	.trims = true,
 	.open = open_threads,
 	.row = thread_row,
 };

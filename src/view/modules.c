@@ -142,6 +142,7 @@ const struct dw_view_ops dw_view_modules = {
 	.sort = DWELL_COLUMN_LEAD_INCLUSIVE,
 	.not_of_calls = DWELL_TOTALS_LINES | DWELL_TOTALS_INSTRUCTIONS,
 	.tree = DWELL_COLUMN_NAME,
+	.trims = true,
 	.open = open_modules,
 	.row = module_row,
 	.values = module_values,

@@ -1,10 +1,14 @@
 /*
  * Making rows, for views: what a row of each kind of total is about (row.c), and the order of
- * rows: flat lists, parts of lists, and trees whose siblings are sorted (order.c).
+ * rows: flat lists, parts of lists, and trees whose siblings are sorted (order.c). Which are too
+ * small to be rows: trim.c.
  */
 #pragma once
 
 #include "view/view.h"
+
+/* Leave out the rows of @v that have less than its request's pruning wants, and count them. */
+void dw_view_trim(struct dw_view *v);
 
 /* @row has what @measured has. */
 void dw_row_set_measured(const struct dw_view *v, struct dw_measured measured, struct dw_row *row);

@@ -2,6 +2,7 @@
 #include "view/view.h"
 
 #include "analysis/totals.h"
+#include "view/rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -151,11 +152,19 @@ void dw_view_drop_waits(const struct dw_view *v, enum dw_column *columns)
 int dw_view_open(struct dw_view *v, const struct dw_view_ops *ops,
 		 const struct dw_view_request *request)
 {
+	int rc;
+
 	*v = (struct dw_view){.ops = ops,
 			      .request = *request,
 			      .uncertain_ns = dw_call_uncertainty(request->profile),
 			      .sample_ns = dw_sample_ns(request->profile)};
-	return ops->open(v);
+	if (!ops->trims || request->pruning.trim_pct <= 0)
+		return ops->open(v);
+	v->request.rows = 0;
+	rc = ops->open(v);
+	if (!rc)
+		dw_view_trim(v);
+	return rc;
 }
 
 void dw_view_row(const struct dw_view *v, size_t i, struct dw_buf *scratch, struct dw_row *ret)

@@ -113,7 +113,7 @@ struct dw_view_request {
 	bool unfolding;			/* trees: for view/unfold.h, not in order */
 	bool collapsed;			/* modules, file-io: without what is in them */
 	bool intel;			/* instructions: as Intel's assemblers write them */
-	struct dw_prune_options pruning; /* calltree */
+	struct dw_prune_options pruning; /* trees; trim_pct: views that trim, too */
 	struct dw_source_text *source;	 /* lines; NULL = not wanted */
 	enum dw_column sort;		 /* DWELL_COLUMN_END = the view's own order */
 	bool reverse;			 /* against the column's natural direction */
@@ -122,16 +122,24 @@ struct dw_view_request {
 	size_t rows;   /* nobody will look at more than these many; 0 = at all of them */
 };
 
+/* Rows, or branches of a tree, that were left out as noise. */
+struct dw_hidden {
+	size_t n;
+	uint64_t weight;   /* that they have together, of dw_totals_order() */
+	bool is_exclusive; /* weight is what they have of their own */
+	bool is_unknown;   /* nobody knows that of all of them */
+};
+
 struct dw_view {
 	const struct dw_view_ops *ops;
 	struct dw_view_request request;
 	uint32_t *items; /* by row, in display order; what an item is, is the view's own matter */
 	size_t n;
-	uint32_t *parent;    /* of a tree that unfolds: by item, smaller; UINT32_MAX = a root */
-	size_t hidden;	     /* branches left out as noise */
-	double uncertain_ns; /* of calls: dw_call_uncertainty() */
-	double sample_ns;    /* dw_sample_ns() */
-	void *own;	     /* the view's own state */
+	uint32_t *parent; /* of a tree that unfolds: by item, smaller; UINT32_MAX = a root */
+	struct dw_hidden hidden[DWELL_ROW_CALLEE + 1]; /* by type */
+	double uncertain_ns;			       /* of calls: dw_call_uncertainty() */
+	double sample_ns;			       /* dw_sample_ns() */
+	void *own;				       /* the view's own state */
 };
 
 enum dw_view_function { DWELL_FUNCTION_NEVER = 0, DWELL_FUNCTION_MAY, DWELL_FUNCTION_MUST };
@@ -159,6 +167,8 @@ struct dw_view_ops {
 	bool has_notes;	    /* for people it is told in words, dw_notes_make() */
 	const char *limits; /* what tables say below of what cannot be seen; NULL = nothing, but
 			       whether application times are upper bounds */
+	bool trims;	    /* small rows can be left out once it is open */
+	bool tells_current; /* but not that of type DWELL_ROW_CURRENT */
 	bool tells_all;	    /* tables say below what its row of type DWELL_ROW_CURRENT has beside */
 	enum dw_column tree;		/* the column that tables indent; DWELL_COLUMN_END = flat */
 	enum dw_view_function function; /* whether it takes request.function */

@@ -465,14 +465,24 @@ TEST(focus_leaves_out_what_nobody_asked_for)
 	struct dw_totals all = {0}, some = {0};
 	struct dw_filter filter = {.by = DWELL_BY_PROCESS, .focus.min_pct = 2};
 	struct dw_hot_path want, got;
-	size_t heavy = 0, edges = 0;
+	size_t heavy = 0, edges = 0, branches = 0;
+	uint64_t weight = 0;
 
 	make_random(&p, 17);
 	CHECK_INT(dw_totals_compute(&p, &each_process, DWELL_TOTALS_ALL, &all), 0);
 	CHECK_INT(dw_totals_compute(&p, &filter, DWELL_TOTALS_NODES, &some), 0);
-	for (size_t i = 0; i < all.nodes.n; i++)
+	for (size_t i = 0; i < all.nodes.n; i++) {
 		heavy += !all.nodes.v[i].level || is_heavy(&all, i);
-	CHECK(heavy < all.nodes.n && some.branches_left_out > 0);
+		/* What is below a root that is no row itself is no branch of its own. */
+		if (all.nodes.v[i].level && !is_heavy(&all, i) &&
+		    is_heavy(&all, all.nodes.v[i].parent)) {
+			branches++;
+			weight += rows_node_values(&all, i)->inclusive;
+		}
+	}
+	CHECK(heavy < all.nodes.n && branches > 0);
+	CHECK_INT(some.branches_left_out, branches);
+	CHECK_INT(some.weight_left_out, weight);
 	CHECK_INT(some.nodes.n, heavy);
 	for (size_t i = 0; i < some.nodes.n; i++)
 		CHECK(!some.nodes.v[i].level || is_heavy(&some, i));
