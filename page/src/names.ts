@@ -15,6 +15,14 @@ export function shown(name: string): string {
 	});
 }
 
+/** Tips are read, not searched. */
+const TIP_MAX = 2000;
+
+/** Lines of a tip: names and whatever else a program may have called so. */
+export function tipOf(...lines: string[]): string {
+	return lines.filter(Boolean).map((line) => shown(line.length > TIP_MAX ? `${line.slice(0, TIP_MAX)}…` : line)).join("\n");
+}
+
 const OPEN = "<([{";
 const CLOSE = ">)]}";
 
@@ -119,11 +127,28 @@ function shortenOne(name: string, columns: number): string {
 	return middle(best, columns);
 }
 
+/** The links of a chain "a > b"; brackets of templates are none: "A<B<int> > C" is one. */
+function chain(s: string): string[] {
+	const links: string[] = [];
+	let from = 0;
+	for (let at = 0; at < s.length; at++) {
+		const signs = operatorEnd(s, at);
+		if (signs > at) at = signs - 1;
+		else if (OPEN.includes(s[at]!)) at = bracketEnd(s, at) - 1;
+		else if (s.startsWith(" > ", at)) {
+			links.push(s.slice(from, at));
+			from = at += 3;
+			at--;
+		}
+	}
+	return [...links, s.slice(from)];
+}
+
 /** @name, safe and in at most @columns characters. Chains of folded calls, "a > b", keep their ends. */
 export function shorten(name: string, columns: number): string {
 	const safe = shown(name.length > 20000 ? name.slice(0, 20000) : name);
 	if (safe.length <= columns) return safe;
-	const links = safe.split(" > ");
+	const links = chain(safe);
 	if (links.length === 1) return shortenOne(safe, columns);
 	const each = Math.floor((columns - 7) / 2);
 	const first = shortenOne(links[0]!, each);

@@ -28,7 +28,14 @@ test("operators and arrows are no brackets", () => {
 	assert.equal(shorten("operator->", 10), "operator->");
 });
 
+test("the brackets of templates are no links of a chain", () => {
+	const name = "std::vector<Box<int> > make<std::vector<Box<int> > >(int, std::allocator<Box<int> > const&)";
+	assert.equal(shorten(name, 50), "make<std::vector<Box<int> > >(…)");
+	assert.equal(shorten(name, 12), "make<…>");
+});
+
 test("chains keep their ends", () => {
+	assert.equal(shorten("first<A<int> > > second > third<B<int> >", 38), "first<A<int> > > … > third<B<int> >");
 	assert.equal(shorten("outer_function > middle_function > inner_function", 40), "outer_function > … > inner_function");
 });
 
