@@ -1,4 +1,6 @@
 /* Making elements: text is text, never markup, whatever the program's names hold. */
+import { shown } from "./names.ts";
+import type { Place } from "./question.ts";
 
 type Attributes = Record<string, string | number | boolean | undefined | ((event: never) => void)>;
 export type Child = Node | string | null | undefined | false;
@@ -29,6 +31,25 @@ export function button(label: string, onclick: (event: MouseEvent) => void, attr
 /** Puts @children in place of what @element holds. */
 export function fill(element: Element, ...children: Child[]): void {
 	element.replaceChildren(...children.filter((child): child is Node | string => !!child));
+}
+
+/** @element as the place of an answer; when there is none, it shows why and hides all else. */
+export function placeIn(element: HTMLElement): Place {
+	const problem = el("p.problem", { role: "alert" });
+	const end = (isFailed: boolean) => {
+		element.removeAttribute("aria-busy");
+		element.classList.toggle("failed", isFailed);
+		if (isFailed) element.append(problem);
+		else problem.remove();
+	};
+	return {
+		waits: () => element.setAttribute("aria-busy", "true"),
+		arrived: () => end(false),
+		failed(message) {
+			problem.textContent = shown(message);
+			end(true);
+		},
+	};
 }
 
 /** A list to choose one of. */

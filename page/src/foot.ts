@@ -3,6 +3,7 @@ import { el } from "./dom.ts";
 import { bytes, duration, grouped } from "./format.ts";
 import { shown } from "./names.ts";
 import type { Session } from "./protocol.ts";
+import type { Place } from "./question.ts";
 
 const SAID_MS = 8000;
 const BUSY_AFTER_MS = 80;
@@ -27,7 +28,7 @@ export function factsInWords(facts: Record<string, unknown>): string[] {
 	return words;
 }
 
-export class Foot {
+export class Foot implements Place {
 	readonly element: HTMLElement;
 	private readonly words = el("span.facts");
 	private readonly message = el("span.message", { role: "status" });
@@ -43,6 +44,21 @@ export class Foot {
 
 	facts(facts: Record<string, unknown>): void {
 		this.words.textContent = factsInWords(facts).join(" · ");
+	}
+
+	waits(): void {
+		this.words.setAttribute("aria-busy", "true");
+	}
+
+	arrived(): void {
+		this.words.removeAttribute("aria-busy");
+	}
+
+	/** The facts are not to be had. */
+	failed(message: string): void {
+		this.arrived();
+		this.facts({});
+		this.say(message);
 	}
 
 	say(message: string): void {

@@ -80,6 +80,12 @@ export class Grid {
 		this.options.onselect?.(this.selectedRow);
 	}
 
+	/** There is nothing to show. */
+	clear(): void {
+		this.source = undefined;
+		this.redraw();
+	}
+
 	private drawHead(): void {
 		const at = sortedColumn(this.columns, this.sort);
 		const cells = this.columns.map((column, i) => headCell(column, i, column.id === at ? this.sort : undefined));

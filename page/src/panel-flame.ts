@@ -1,13 +1,13 @@
 /* The flame graph: what is asked of the engine for it, its tools, keys and words. */
-import { announce, button, el, fill, select } from "./dom.ts";
-import { Overtaken } from "./client.ts";
+import { announce, button, el, fill, placeIn, select } from "./dom.ts";
 import { FlameCanvas } from "./flame-canvas.ts";
 import { makePalette, modulesByWeight, type Palette } from "./flame-colors.ts";
-import { find, layOut, whole, type Box, type Found } from "./flame-layout.ts";
+import { find, layOut, type Box, type Found } from "./flame-layout.ts";
 import { amount, percent } from "./format.ts";
 import { shorten, shown } from "./names.ts";
-import { same, type Context, type Panel } from "./panel.ts";
+import type { Context, Panel } from "./panel.ts";
 import type { Flame, Measure } from "./protocol.ts";
+import { Question } from "./question.ts";
 import type { FlameColor, FlameOrder } from "./state.ts";
 import { isDark, onTheme } from "./theme.ts";
 import { hideTip, showTip } from "./tips.ts";
@@ -19,9 +19,11 @@ export class FlamePanel implements Panel {
 	private readonly canvas = new FlameCanvas();
 	private readonly line = el("div.flame-line", { role: "status" });
 	private readonly legend = el("div.legend");
+	/** The graph of all, and of what is zoomed to. */
+	private readonly all: Question<Flame>;
+	private readonly zoomed: Question<Flame>;
 	private base: Flame | undefined;
 	private detail: Flame | undefined;
-	private asked: unknown;
 	private rows: Box[][] = [];
 	private palette: Palette | undefined;
 	private found = new Map<Flame, Found>();
@@ -34,6 +36,17 @@ export class FlamePanel implements Panel {
 			el("div.flame-foot", {}, this.line, this.legend),
 			this.canvas.element,
 		);
+		const place = placeIn(this.element);
+		this.all = new Question<Flame>(context.client, place, (graph) => {
+			this.base = graph;
+			this.draw();
+		}, () => this.forget());
+		// What is there stays until there is more of it.
+		const within = { ...place, waits() {}, arrived: () => this.all.waits || place.arrived() };
+		this.zoomed = new Question<Flame>(context.client, within, (graph) => {
+			this.detail = graph;
+			this.draw();
+		}, () => (this.detail = undefined));
 		this.canvas.onhover = (box, event) => this.hover(box, event);
 		this.canvas.onpick = (box) => this.pick(box);
 		this.canvas.onresize = () => this.ask();
@@ -76,38 +89,26 @@ export class FlamePanel implements Panel {
 		this.ask();
 	}
 
-	/** Asks for the graph of this state, and while it comes shows what there is. */
+	/** Asks for the graph of this state; while it comes the picture of the one before stays. */
 	private ask(): void {
-		const { state, client } = this.context;
+		const { state } = this.context;
 		if (state.view !== "flame" || !this.canvas.width) return;
 		const { filter, inverted, zoom, flame } = state;
 		const width = Math.ceil(this.canvas.width / 320) * 320;
 		const request = {
 			op: "flame", view: "calltree", filter, measure: this.measure.id, inverted, order: flame.order, root: 0, min_share: 0.4 / width,
 		};
-		const isOther = !same(this.asked, request);
-		if (isOther) {
-			this.asked = request;
-			this.current = undefined;
-			client.ask<Flame>(request, "flame").then((graph) => {
-				if (!same(this.asked, request)) return;
-				this.base = graph;
-				this.draw();
-			}, this.failed);
-		}
-		if (isOther || this.detail?.nodes.id[0] !== zoom) this.detail = undefined;
-		if (zoom && !this.detail)
-			client.ask<Flame>({ ...request, root: zoom }, "flame zoom").then((graph) => {
-				if (this.context.state.zoom !== zoom || !same(this.asked, request)) return;
-				this.detail = graph;
-				this.draw();
-			}, this.failed);
-		if (!isOther) this.draw();
+		if (this.all.ask(request)) this.forget();
+		if (!zoom) this.zoomed.forget();
+		else if (this.zoomed.ask({ ...request, root: zoom })) this.detail = undefined;
+		this.draw();
 	}
 
-	private readonly failed = (error: Error) => {
-		if (!(error instanceof Overtaken)) this.context.report(error.message);
-	};
+	/** Ids of nodes are those of one filter. */
+	private forget(): void {
+		this.base = this.detail = this.current = undefined;
+		this.rows = [];
+	}
 
 	private draw(): void {
 		const { base, detail } = this;
@@ -145,15 +146,15 @@ export class FlamePanel implements Panel {
 	}
 
 	private share(value: number): string {
-		const all = this.base ? whole(this.base) : 0;
+		const all = this.base?.total ?? 0;
 		return all ? `${percent((100 * value) / all)} %` : "";
 	}
 
 	/** One line about the graph: what it is of, what is too small, what the search found. */
 	private say(): void {
 		const graph = this.detail ?? this.base!;
-		const parts = [`${this.measure.title}: ${this.amountOf(whole(this.base!))}`];
-		if (this.detail) parts.push(`zoomed to ${this.share(this.detail.nodes.value[0] ?? 0)} of it`);
+		const parts = [`${this.measure.title}: ${this.amountOf(this.base!.total)}`];
+		if (this.detail) parts.push(`zoomed to ${this.share(this.detail.total)} of it`);
 		const found = this.base && this.found.get(this.base);
 		if (found) parts.push(`${found.frames} frames found, with ${percent(100 * found.share)} % of all (n: next)`);
 		if (graph.cut_share > 0) parts.push(`${percent(100 * graph.cut_share)} % is too small to draw`);

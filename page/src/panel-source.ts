@@ -1,13 +1,13 @@
 /* Lines and instructions: all that have something; of one function all, in the order of the text. */
 import { gridColumn } from "./cells.ts";
-import { Overtaken } from "./client.ts";
-import { button, el } from "./dom.ts";
+import { button, el, placeIn } from "./dom.ts";
 import { Grid } from "./grid.ts";
 import { fileName, shorten } from "./names.ts";
-import { same, type Context, type Panel } from "./panel.ts";
+import type { Context, Panel } from "./panel.ts";
 import { TablePanel } from "./panel-table.ts";
 import type { Cell, ViewInfo } from "./protocol.ts";
-import type { Row, Source } from "./source.ts";
+import { Question } from "./question.ts";
+import { WholeSource } from "./source.ts";
 import type { State } from "./state.ts";
 
 interface Answer {
@@ -20,38 +20,12 @@ const PARTS = new Set(["source_line_end", "source_character_begin", "source_char
 /** Where a statement is, in place of its text where the session does not hold that. */
 const PLACE = "place";
 
-/** Rows that are all here. */
-class WholeSource implements Source {
-	onchange = () => {};
-	readonly max: number[] = [];
-	private readonly rows: Row[];
-
-	constructor(cells: readonly Cell[][]) {
-		this.rows = cells.map((row, id) => ({ id, cells: row, fn: 0, level: 0, hasChildren: false, isOpen: false }));
-		for (const row of cells)
-			row.forEach((cell, i) => {
-				if (typeof cell === "number") this.max[i] = Math.max(this.max[i] ?? 0, cell);
-			});
-	}
-
-	get total(): number {
-		return this.rows.length;
-	}
-
-	row(i: number): Row | undefined {
-		return this.rows[i];
-	}
-
-	some(from: number, count: number): Promise<Row[]> {
-		return Promise.resolve(this.rows.slice(from, from + count));
-	}
-}
-
 export class SourcePanel implements Panel {
 	readonly element = el("div.source-panel");
 	private readonly table: TablePanel;
 	private readonly grid: Grid;
-	private asked: unknown;
+	private readonly place = el("div.code-of-one");
+	private readonly question: Question<Answer>;
 
 	constructor(
 		private readonly context: Context,
@@ -61,7 +35,9 @@ export class SourcePanel implements Panel {
 		this.table = new TablePanel(context, { ...info, columns: info.columns.filter((column) => !PARTS.has(column.id)) });
 		this.grid = new Grid({ label: `${info.title} of a function`, isTree: false });
 		this.grid.element.classList.add("code");
-		this.element.append(this.table.element, this.grid.element);
+		this.place.append(this.grid.element);
+		this.element.append(this.table.element, this.place);
+		this.question = new Question<Answer>(context.client, placeIn(this.place), (answer) => this.draw(answer), () => this.grid.clear());
 	}
 
 	private get isOfOne(): boolean {
@@ -82,22 +58,16 @@ export class SourcePanel implements Panel {
 
 	show(state: State): void {
 		this.table.element.hidden = this.isOfOne;
-		this.grid.element.hidden = !this.isOfOne;
+		this.place.hidden = !this.isOfOne;
 		if (!this.isOfOne) return this.table.show(state);
-		const request = {
+		this.question.ask({
 			op: "annotate", name: state.fn, kind: this.info.name, filter: state.filter,
 			...(state.fnId ? { function: state.fnId } : {}),
-		};
-		if (same(this.asked, request)) return;
-		this.asked = request;
-		this.context.client.ask<Answer>(request, "annotate").then(
-			(answer) => same(this.asked, request) && this.draw(answer, state),
-			(error: Error) => error instanceof Overtaken || this.context.report(error.message),
-		);
+		});
 	}
 
 	/** The text leads; then where it is, then the numbers. */
-	private draw(answer: Answer, state: State): void {
+	private draw(answer: Answer): void {
 		const text = this.info.name === "lines" ? "source_text" : "instruction";
 		const has = (id: string) => {
 			const at = answer.columns.indexOf(id);
@@ -125,7 +95,7 @@ export class SourcePanel implements Panel {
 			...row.map((value) => (value === 0 && row[main] === null ? null : value)),
 			`${fileName(String(cell(row, "source_file") ?? ""))}:${cell(row, "source_line_begin") ?? "?"}`,
 		]);
-		this.grid.show(new WholeSource(rows), columns, undefined, state.search, false);
+		this.grid.show(new WholeSource(rows), columns, undefined, this.context.state.search, false);
 		const most = (best: number, row: Cell[], i: number) => (Number(row[main] ?? 0) > Number(rows[best]?.[main] ?? 0) ? i : best);
 		if (main >= 0) this.grid.select(rows.reduce(most, 0), true);
 	}

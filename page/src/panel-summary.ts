@@ -2,12 +2,13 @@
  * The first page: what the program did, where, what to look at next, and how far to trust it. The
  * sentences are the terminal's; rows of its lists lead to the views that have more.
  */
-import { button, el, fill, type Child } from "./dom.ts";
-import { Overtaken } from "./client.ts";
+import { button, el, fill, placeIn, type Child } from "./dom.ts";
 import { duration, percent } from "./format.ts";
-import { shorten, shown } from "./names.ts";
-import { same, type Context, type Panel } from "./panel.ts";
+import { shorten, shown, tipOf } from "./names.ts";
+import type { Context, Panel } from "./panel.ts";
 import type { Note } from "./protocol.ts";
+import { Question } from "./question.ts";
+import { rankedRow } from "./ranked.ts";
 import type { State } from "./state.ts";
 
 /** Names of the summary's rows are cut for a column this wide. */
@@ -40,9 +41,11 @@ export function sections(notes: readonly Note[]): Section[] {
 
 export class SummaryPanel implements Panel {
 	readonly element = el("article.summary", { tabindex: -1 });
-	private asked: unknown;
+	private readonly question: Question<{ notes: Note[] }>;
 
-	constructor(private readonly context: Context) {}
+	constructor(private readonly context: Context) {
+		this.question = new Question<{ notes: Note[] }>(context.client, placeIn(this.element), ({ notes }) => this.draw(notes));
+	}
 
 	tools(): HTMLElement[] {
 		return [button("Print", () => print(), { "data-tip": "Print this page, or save it as PDF." })];
@@ -50,13 +53,7 @@ export class SummaryPanel implements Panel {
 
 	show(state: State): void {
 		// As the terminal does: what the system did for the program is the program's.
-		const request = { op: "summary", filter: { ...state.filter, just_my_code: true } };
-		if (same(this.asked, request)) return;
-		this.asked = request;
-		this.context.client.ask<{ notes: Note[] }>(request, "summary").then(
-			({ notes }) => same(this.asked, request) && this.draw(notes),
-			(error: Error) => error instanceof Overtaken || this.context.report(error.message),
-		);
+		this.question.ask({ op: "summary", filter: { ...state.filter, just_my_code: true } });
 	}
 
 	private draw(notes: readonly Note[]): void {
@@ -92,29 +89,22 @@ export class SummaryPanel implements Panel {
 
 	private row(note: Note): HTMLElement {
 		const [share, ...more] = note.shares ?? [];
-		const bar = el("span.bar", { "aria-hidden": "true" });
 		const isOfWaits = note.kind === "share" && WAITING.test(note.text);
 		const running = isOfWaits ? 0 : note.kind === "ranked" && more[0] !== undefined ? more[0] : (share ?? 0);
-		bar.style.setProperty("--part", String(Math.min(100, running) / 100));
-		bar.style.setProperty("--waits", String(Math.max(0, Math.min(100, share ?? 0) - running) / 100));
 		const own = note.kind === "path" && more[0] !== undefined && more[0] >= 0.01 ? `${percent(more[0])} % own` : "";
-		return el(
-			"li",
-			{},
-			el("span.figure", {}, share === undefined ? duration(note.time_ns ?? 0) : `${percent(share)} %`),
-			bar,
-			this.about(note),
-			el("span.quiet", { dir: "ltr" }, shown(note.about ? note.text || own : "")),
-		);
+		return rankedRow({
+			figure: share === undefined ? duration(note.time_ns ?? 0) : `${percent(share)} %`,
+			part: running, waits: (share ?? 0) - running, words: this.about(note), beside: shown(note.about ? note.text || own : ""),
+		});
 	}
 
-	private about(note: Note): Child {
+	private about(note: Note): HTMLElement {
 		const name = note.about?.function ?? note.about?.name;
 		if (!note.about || name === undefined) return el("span.words", { dir: "ltr" }, shown(note.text));
 		const text = shorten(name, NAME_CHARACTERS - 2 * (note.level ?? 0));
 		const before = note.leaves_out ? "… " : "";
 		const id = note.about.id;
-		const indent = el("span.words", { dir: "ltr", "data-tip": `${shown(name.slice(0, 2000))}\n${note.about.module ?? ""}` });
+		const indent = el("span.words", { dir: "ltr", "data-tip": tipOf(name, note.about.module ?? "") });
 		indent.style.setProperty("--level", String(note.level ?? 0));
 		if (!id || note.about.function === undefined) indent.append(before + text);
 		else indent.append(before, button(text, () => this.context.dispatch({ type: "view", view: "callers", fn: name, fnId: id }), { class: "link" }));

@@ -12,8 +12,6 @@ export interface Context {
 	mark(range: readonly [number, number] | undefined): void;
 	/** Says what went wrong, where people see it. */
 	report(message: string): void;
-	/** Facts of the session that an answer had, for the line at the foot. */
-	facts(facts: Record<string, unknown>): void;
 }
 
 /** One view. It is made once and shown again with each state in which it is the current one. */

@@ -171,9 +171,6 @@ export interface Note {
 	time_ns?: number;
 }
 
-/** A row of a report, by column id. */
-export type ReportRow = Record<string, Cell>;
-
 /** Answers each request in turn; an answer `{error}` rejects. */
 export interface Engine {
 	request(request: object): Promise<unknown>;

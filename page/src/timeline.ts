@@ -2,12 +2,12 @@
  * The recording over time: what ran and what waited. Dragging takes a range, which re-scopes every
  * view; below, if wanted, the same for each thread.
  */
-import { Overtaken } from "./client.ts";
-import { announce, button, debounced, el } from "./dom.ts";
+import { announce, button, debounced, el, placeIn } from "./dom.ts";
 import { amount, duration } from "./format.ts";
 import { shorten } from "./names.ts";
 import { same, type Context } from "./panel.ts";
 import type { Timeline as Data, TimelineThread } from "./protocol.ts";
+import { Question } from "./question.ts";
 import type { State } from "./state.ts";
 import { cssColor, onTheme } from "./theme.ts";
 import { range, sums, ticks, type Sums } from "./timeline-layout.ts";
@@ -36,7 +36,7 @@ export class Timeline {
 	private readonly opener: HTMLButtonElement;
 	private data: Data | undefined;
 	private sums: Sums | undefined;
-	private asked: unknown;
+	private readonly question: Question<Data>;
 	private drag: { from: number; to: number } | undefined;
 	private pointer: number | undefined;
 	private marked: readonly [number, number] | undefined;
@@ -50,6 +50,7 @@ export class Timeline {
 			"aria-label": "Timeline: arrow keys move the range of time that is shown, with Shift they widen it, Backspace shows all.",
 		}, this.canvas);
 		this.element = el("section.timeline", { "aria-label": "Timeline" }, this.scroll, this.opener);
+		this.question = new Question<Data>(context.client, placeIn(this.element), (data) => this.arrived(data), () => (this.data = undefined));
 		this.canvas.addEventListener("pointerdown", (event) => this.press(event));
 		this.canvas.addEventListener("pointermove", (event) => this.move(event));
 		this.canvas.addEventListener("pointerup", () => this.release());
@@ -68,21 +69,15 @@ export class Timeline {
 		const { from: _from, until: _until, ...filter } = state.filter;
 		const most = Math.ceil(this.context.session.duration_ns / BUCKET_LEAST_NS);
 		const buckets = Math.max(BUCKETS_LEAST, Math.min(BUCKETS_MAX, most));
-		const request = { op: "timeline", filter, buckets };
 		this.opener.setAttribute("aria-pressed", String(state.threads));
-		if (!same(this.asked, request)) {
-			this.asked = request;
-			this.context.client.ask<Data>(request, "timeline").then(
-				(data) => {
-					if (!same(this.asked, request)) return;
-					this.data = data;
-					this.sums = sums(data);
-					this.opener.hidden = data.threads.length < 2;
-					this.draw();
-				},
-				(error: Error) => error instanceof Overtaken || this.context.report(error.message),
-			);
-		}
+		this.question.ask({ op: "timeline", filter, buckets });
+		this.draw();
+	}
+
+	private arrived(data: Data): void {
+		this.data = data;
+		this.sums = sums(data);
+		this.opener.hidden = data.threads.length < 2;
 		this.draw();
 	}
 

@@ -174,6 +174,45 @@ const tests = {
 		}
 	},
 
+	async errors_leave_no_old_numbers() {
+		const ops = ["summary", "rows", "tree", "flame", "annotate", "timeline"];
+		const [[hash]] = filters();
+		const { rows } = oracle.report("functions");
+		const fn = `function=${encodeURIComponent(rows.find((row) => !row.function_name.startsWith("[")).function_name)}`;
+		const seen = () => page.page.evaluate(() => [...document.querySelectorAll("main > *, .timeline")].map((place) => [
+			place.querySelector(".problem")?.checkVisibility() ?? false,
+			[...place.querySelectorAll(".grid-row, li, p:not(.problem), canvas, dd")].some((part) => part.checkVisibility())]));
+		for (const state of (await page.tabs()).map((view) => `view=${view}`).concat(`view=callers&${fn}`, `view=lines&${fn}`)) {
+			await page.go(state);
+			assert.deepEqual((await seen()).map(([problem]) => problem), [false, false], state);
+			const facts = await page.text("footer .facts");
+			await page.tamper(ops);
+			await page.turn(`${state}&${hash}`);
+			assert.deepEqual(await seen(), [[true, false], [true, false]], `${state} after errors`);
+			assert.equal(await page.text("footer .facts"), "", state);
+			await page.tamper([]);
+			await page.turn(state);
+			assert.deepEqual((await seen()).map(([problem]) => problem), [false, false], `${state} again`);
+			assert.equal(await page.text("footer .facts"), facts);
+		}
+	},
+
+	async old_numbers_are_seen_to_be_old() {
+		await page.go("view=functions");
+		const half = `from=${Math.round(oracle.report("functions", "--top", "1").session.duration_ns / 2)}`;
+		await page.tamper([], ["rows"]);
+		await page.page.evaluate((to) => (location.hash = to), `view=functions&${half}`);
+		await page.page.waitForSelector(".table-panel[aria-busy] .grid-row");
+		// Meanwhile somebody takes the filter back: the answer to it is not shown any more.
+		await page.page.evaluate(() => (location.hash = "view=functions&sort=function_name"));
+		await page.page.evaluate(() => window.engine.letGo());
+		await page.settle();
+		const table = await page.table();
+		const { rows } = oracle.report("functions", "--sort", "function_name", "--columns", table.columns.join(","));
+		compareRows(table, rows, "functions by name");
+		assert.equal(await page.page.$("[aria-busy]"), null);
+	},
+
 	async sorts_by_any_column() {
 		await page.go("view=functions");
 		const { columns } = await page.table();

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toCsv } from "../src/csv.ts";
-import { ancestors, boxAt, find, layOut, subtreeEnd, whole } from "../src/flame-layout.ts";
+import { ancestors, boxAt, find, layOut, subtreeEnd } from "../src/flame-layout.ts";
 import { factsInWords } from "../src/foot.ts";
 import { sections } from "../src/panel-summary.ts";
 import type { Flame, Note } from "../src/protocol.ts";
@@ -46,11 +46,21 @@ test("what is zoomed to fills the width below its callers", () => {
 		[[[0, 1000, true]], [[1, 1000, false]], [[2, 333, false], [3, 500, false]]]);
 });
 
+test("what is too small for the whole graph has no callers, whichever they would be", () => {
+	const detail: Flame = { ...graph, total: 5, nodes: { ...graph.nodes, id: [99], depth: [0], start: [0], value: [5] } };
+	assert.deepEqual(layOut(graph, 99, undefined, 1000), []);
+	assert.deepEqual(layOut(graph, 99, detail, 1000).map((row) => row.map(({ width, isAncestor }) => [width, isAncestor])), [[[1000, false]]]);
+});
+
+test("a root that is zoomed to has no callers and fills the width", () => {
+	const forest: Flame = { ...graph, total: 40, nodes: { ...graph.nodes, id: [1, 2], depth: [0, 0], start: [0, 30], value: [30, 10], self: [30, 10], name: [0, 1] } };
+	assert.deepEqual(layOut(forest, 1, undefined, 400).map((row) => row.map(({ node, width, isAncestor }) => [node, width, isAncestor])), [[[0, 400, false]]]);
+});
+
 test("boxes too narrow to be seen are left out", () => assert.equal(layOut(graph, 0, undefined, 9, 1)[2]!.length, 2));
 
 test("several roots share the width", () => {
 	const forest: Flame = { ...graph, total: 40, nodes: { ...graph.nodes, id: [1, 2], depth: [0, 0], start: [0, 30], value: [30, 10], self: [30, 10], name: [0, 1] } };
-	assert.equal(whole(forest), 40);
 	assert.deepEqual(layOut(forest, 0, undefined, 400)[0]!.map(({ x, width }) => [x, width]), [[0, 300], [300, 100]]);
 });
 

@@ -8,7 +8,8 @@ from harness import PAGE, File, cases, expect, needs, require
 
 FILE = File(needs=("chromium", "node", "npm packages", "WebAssembly"), parts=2)
 SECONDS = 600
-TESTS = ("summary_leads_to_functions", "views_show_what_reports_say", "inverted_trees_begin_at_functions", "filters_are_those_of_reports", "sorts_by_any_column", "searches",
+TESTS = ("summary_leads_to_functions", "views_show_what_reports_say", "inverted_trees_begin_at_functions", "filters_are_those_of_reports", "errors_leave_no_old_numbers",
+         "old_numbers_are_seen_to_be_old", "sorts_by_any_column", "searches",
          "butterfly_recentres", "flame_graph_zooms_and_finds", "range_is_dragged_and_undone", "links_restore",
          "keys_do_everything", "csv_is_what_the_table_shows", "fetches_nothing")
 
