@@ -1,5 +1,5 @@
 /* The flame graph's canvas: as large as what is in sight, whatever the graph is. */
-import { el } from "./dom.ts";
+import { el, sized } from "./dom.ts";
 import { boxAt, type Box, type Found } from "./flame-layout.ts";
 import type { Palette } from "./flame-colors.ts";
 import { shorten } from "./names.ts";
@@ -101,18 +101,8 @@ export class FlameCanvas {
 		const { picture } = this;
 		const { clientWidth, clientHeight, scrollTop } = this.element;
 		if (!picture || !clientWidth) return;
-		const ratio = devicePixelRatio || 1;
-		if (this.canvas.width !== Math.round(clientWidth * ratio) || this.canvas.height !== Math.round(clientHeight * ratio)) {
-			this.canvas.width = Math.round(clientWidth * ratio);
-			this.canvas.height = Math.round(clientHeight * ratio);
-			this.canvas.style.width = `${clientWidth}px`;
-			this.canvas.style.height = `${clientHeight}px`;
-		}
-		const to = this.canvas.getContext("2d")!;
-		to.setTransform(ratio, 0, 0, ratio, 0, 0);
-		to.clearRect(0, 0, clientWidth, clientHeight);
+		const to = sized(this.canvas, clientWidth, clientHeight);
 		to.font = FONT;
-		to.textBaseline = "middle";
 		this.characterPx = to.measureText("abcdefghijklmnopqrstuvwxyz_:").width / 28;
 		picture.rows.forEach((boxes, row) => {
 			const y = this.y(row) - scrollTop;

@@ -37,7 +37,7 @@ export class Foot implements Place {
 	private busyTimer = 0;
 
 	constructor(session: Session) {
-		const when = typeof session.recorded_at === "number" ? new Date(session.recorded_at).toLocaleString() : "";
+		const when = session.recorded_at_ms ? new Date(session.recorded_at_ms).toLocaleString() : "";
 		this.element = el("footer", {}, this.words, el("span.grow"), this.message, this.progress,
 			el("span.quiet", {}, [when && `recorded ${when}`, "dwell"].filter(Boolean).join(" · ")));
 	}

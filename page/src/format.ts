@@ -10,7 +10,6 @@ const UNITS = [
 ] as const;
 
 const DIGITS_FEW = 0;
-const DIGITS_OF_KIND: Partial<Record<Kind, number>> = { duration: 1, time: 2, call: 3 };
 
 export function isTime(kind: Kind): boolean {
 	return kind === "time" || kind === "duration" || kind === "call";
@@ -47,9 +46,8 @@ export interface Writer {
 	unit: number;
 }
 
-export function writerOf(column: { kind: Kind; digits?: number | undefined }, max: number): Writer {
-	const digits = column.digits ?? DIGITS_OF_KIND[column.kind] ?? 1;
-	return { kind: column.kind, digits, unit: unitFor(max, digits) };
+export function writerOf({ kind, digits }: { kind: Kind; digits: number }, max: number): Writer {
+	return { kind, digits, unit: unitFor(max, digits) };
 }
 
 export function cellText(cell: Cell, w: Writer): string {

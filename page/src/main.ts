@@ -1,6 +1,6 @@
 /* Puts the page together: head, timeline, tabs, tools, the current view, foot. */
 import { Client } from "./client.ts";
-import { button, el, fill } from "./dom.ts";
+import { button, el, fill, refill } from "./dom.ts";
 import { pageEngine } from "./engine.ts";
 import { Filters } from "./filters.ts";
 import { Foot } from "./foot.ts";
@@ -13,7 +13,7 @@ import { SourcePanel } from "./panel-source.ts";
 import { SummaryPanel } from "./panel-summary.ts";
 import { TablePanel } from "./panel-table.ts";
 import { viewInfo, type Context, type Panel } from "./panel.ts";
-import type { Rows } from "./protocol.ts";
+import type { Rows, Session } from "./protocol.ts";
 import { Question } from "./question.ts";
 import { makeSession, viewTitle } from "./session.ts";
 import { initialState, type State } from "./state.ts";
@@ -41,7 +41,7 @@ class Page {
 		private readonly context: Context,
 		foot: Foot,
 	) {
-		this.views = tabNames(context);
+		this.views = tabNames(context.session);
 		this.header = new Header(context, () => this.help.open());
 		this.filters = new Filters(context);
 		this.timeline = new Timeline(context);
@@ -103,7 +103,8 @@ class Page {
 			}
 			this.place.setAttribute("aria-labelledby", `tab-${state.view}`);
 		}
-		fill(this.tools, ...panel.tools());
+		// A sheet stays as it is while somebody is at it.
+		if (isOther || !this.tools.querySelector(".sheet:not([hidden])")) refill(this.tools, ...panel.tools());
 		this.header.show(state);
 		// What is looked at comes first.
 		panel.show(state);
@@ -115,8 +116,8 @@ class Page {
 	}
 }
 
-function tabNames(context: Context): string[] {
-	const names = context.session.views.map((view) => view.name).filter((name) => !WITHIN.has(name));
+function tabNames(session: Session): string[] {
+	const names = session.views.map((view) => view.name).filter((name) => !WITHIN.has(name));
 	names.splice(Math.max(0, names.indexOf("summary")) + 1, 0, "flame");
 	return names;
 }
@@ -133,8 +134,7 @@ function makePanel(context: Context, name: string): Panel {
 async function start(root: HTMLElement): Promise<void> {
 	const client = new Client(pageEngine());
 	const session = makeSession(await client.ask({ op: "open" }));
-	const names = ["flame", ...session.views.map((view) => view.name)];
-	const store = new Store(initialState("summary", session.measures[0]?.id ?? ""), names);
+	const store = new Store(initialState("summary", session.measures[0]?.id ?? ""), tabNames(session));
 	const foot = new Foot(session);
 	const context: Context = {
 		session,

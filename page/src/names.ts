@@ -16,7 +16,7 @@ export function shown(name: string): string {
 }
 
 /** Tips are read, not searched. */
-const TIP_MAX = 2000;
+const TIP_MAX = 4000;
 
 /** Lines of a tip: names and whatever else a program may have called so. */
 export function tipOf(...lines: string[]): string {
@@ -154,6 +154,11 @@ export function shorten(name: string, columns: number): string {
 	const first = shortenOne(links[0]!, each);
 	const last = shortenOne(links[links.length - 1]!, columns - first.length - (links.length > 2 ? 7 : 3));
 	return middle(links.length > 2 ? `${first} > … > ${last}` : `${first} > ${last}`, columns);
+}
+
+/** @text cut where @wanted begins and ends: every second part is it. Case is ignored. */
+export function split(text: string, wanted: string): string[] {
+	return wanted ? text.split(new RegExp(`(${wanted.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")})`, "iu")) : [text];
 }
 
 /** The last part of a path that is worth its room. */

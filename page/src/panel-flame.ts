@@ -2,11 +2,11 @@
 import { announce, button, el, fill, placeIn, select } from "./dom.ts";
 import { FlameCanvas } from "./flame-canvas.ts";
 import { makePalette, modulesByWeight, type Palette } from "./flame-colors.ts";
-import { find, layOut, type Box, type Found } from "./flame-layout.ts";
+import { ancestors, find, layOut, type Box, type Found } from "./flame-layout.ts";
 import { amount, percent } from "./format.ts";
-import { shorten, shown } from "./names.ts";
+import { shorten, tipOf } from "./names.ts";
 import type { Context, Panel } from "./panel.ts";
-import type { Flame, Measure } from "./protocol.ts";
+import type { Flame, Measure, Rows } from "./protocol.ts";
 import { Question } from "./question.ts";
 import type { FlameColor, FlameOrder } from "./state.ts";
 import { isDark, onTheme } from "./theme.ts";
@@ -59,6 +59,11 @@ export class FlamePanel implements Panel {
 		return measures.find((measure) => measure.id === this.context.state.flame.measure) ?? measures[0]!;
 	}
 
+	private get orders(): [FlameOrder, string][] {
+		const all: [FlameOrder, string][] = [["weight", "heaviest first"], ["name", "by name"], ["time", "as first called"]];
+		return this.context.session.method === "calls" ? all : all.slice(0, 2);
+	}
+
 	tools(): HTMLElement[] {
 		const { context } = this;
 		const { flame, inverted } = context.state;
@@ -70,10 +75,8 @@ export class FlamePanel implements Panel {
 		tools.push(
 			select("Colour", colors, flame.color, (color) => context.dispatch({ type: "flame", set: { color: color as FlameColor } })),
 		);
-		const orders: [FlameOrder, string][] = [["weight", "heaviest first"], ["name", "by name"], ["time", "as first called"]];
-		if (!this.context.session.method.includes("calls")) orders.pop();
 		tools.push(
-			select("Order", orders, flame.order, (order) => context.dispatch({ type: "flame", set: { order: order as FlameOrder } })),
+			select("Order", this.orders, flame.order, (order) => context.dispatch({ type: "flame", set: { order: order as FlameOrder } })),
 			button("Inverted", () => context.dispatch({ type: "invert" }), {
 				"aria-pressed": String(inverted), "data-tip": "Functions with time of their own at the root, their callers behind. (i)",
 			}),
@@ -92,11 +95,13 @@ export class FlamePanel implements Panel {
 	/** Asks for the graph of this state; while it comes the picture of the one before stays. */
 	private ask(): void {
 		const { state } = this.context;
-		if (state.view !== "flame" || !this.canvas.width) return;
+		if (state.view !== "flame" || !this.element.clientWidth) return;
 		const { filter, inverted, zoom, flame } = state;
-		const width = Math.ceil(this.canvas.width / 320) * 320;
+		const width = Math.ceil(this.element.clientWidth / 320) * 320;
+		// Links may ask for what another session has.
+		const order = this.orders.some(([id]) => id === flame.order) ? flame.order : "weight";
 		const request = {
-			op: "flame", view: "calltree", filter, measure: this.measure.id, inverted, order: flame.order, root: 0, min_share: 0.4 / width,
+			op: "flame", view: "calltree", filter, measure: this.measure.id, inverted, order, root: 0, min_share: 0.4 / width,
 		};
 		if (this.all.ask(request)) this.forget();
 		if (!zoom) this.zoomed.forget();
@@ -167,8 +172,8 @@ export class FlamePanel implements Panel {
 		const self = nodes.self[box.node] ?? 0;
 		const blocked = nodes.blocked[box.node] ?? 0;
 		const lines = [
-			shown((names[nodes.name[box.node]!] ?? "").slice(0, 2000)),
-			modules[nodes.module[box.node]!] ?? "",
+			tipOf(names[nodes.name[box.node]!] ?? ""),
+			tipOf(modules[nodes.module[box.node]!] ?? ""),
 			`${this.amountOf(value)}, ${this.share(value)} of all`,
 			`${this.amountOf(self)} of its own (${this.share(self)})`,
 		];
@@ -221,16 +226,29 @@ export class FlamePanel implements Panel {
 		return all[(at + step + all.length) % all.length];
 	}
 
+	/** To the callers of the function of @box. Several may have its name: the tree knows which one it is. */
+	private async callers({ graph, node }: Box): Promise<void> {
+		const { filter, inverted } = this.context.state;
+		const id = graph.nodes.id[node]!;
+		const parents = [graph, this.base!].map(({ nodes }) => nodes.id[ancestors(nodes, nodes.id.indexOf(id)).pop() ?? -1] ?? 0);
+		const request = { op: "tree", view: "calltree", filter, inverted, node: parents.find(Boolean) ?? 0, columns: ["function_name"] };
+		try {
+			const { ids, functions } = await this.context.client.ask<Rows>(request);
+			const fn = graph.names[graph.nodes.name[node]!]!;
+			this.context.dispatch({ type: "view", view: "callers", fn, fnId: functions?.[ids.indexOf(id)] ?? 0 });
+		} catch (error) {
+			this.context.report((error as Error).message);
+		}
+	}
+
 	private keydown(event: KeyboardEvent): void {
 		if (event.ctrlKey || event.metaKey || event.altKey) return;
 		if (event.key.startsWith("Arrow")) this.go(this.neighbour(event.key));
 		else if (event.key === "Enter" && this.current) this.pick(this.current);
 		else if (["Escape", "Backspace", "0"].includes(event.key)) this.context.dispatch({ type: "zoom", node: 0 });
 		else if (event.key === "n" || event.key === "N") this.go(this.nextFound(event.key === "n" ? 1 : -1));
-		else if (event.key === " " && this.current) {
-			const { nodes, names } = this.current.graph;
-			this.context.dispatch({ type: "view", view: "callers", fn: names[nodes.name[this.current.node]!] ?? "" });
-		} else return;
+		else if (event.key === " " && this.current) void this.callers(this.current);
+		else return;
 		event.preventDefault();
 		event.stopPropagation();
 	}

@@ -1,11 +1,12 @@
 /* Lines and instructions: all that have something; of one function all, in the order of the text. */
 import { gridColumn } from "./cells.ts";
 import { button, el, placeIn } from "./dom.ts";
+import { grouped } from "./format.ts";
 import { Grid } from "./grid.ts";
 import { fileName, shorten } from "./names.ts";
 import type { Context, Panel } from "./panel.ts";
 import { TablePanel } from "./panel-table.ts";
-import type { Cell, ViewInfo } from "./protocol.ts";
+import type { Cell, Column, ViewInfo } from "./protocol.ts";
 import { Question } from "./question.ts";
 import { WholeSource } from "./source.ts";
 import type { State } from "./state.ts";
@@ -19,6 +20,9 @@ const PARTS = new Set(["source_line_end", "source_character_begin", "source_char
 
 /** Where a statement is, in place of its text where the session does not hold that. */
 const PLACE = "place";
+const PLACE_COLUMN: Column = {
+	id: PLACE, title: "Statement", header: "Statement", kind: "text", digits: 0, help: "", is_default: true, is_measure: false, is_amount: false,
+};
 
 export class SourcePanel implements Panel {
 	readonly element = el("div.source-panel");
@@ -26,6 +30,8 @@ export class SourcePanel implements Panel {
 	private readonly grid: Grid;
 	private readonly place = el("div.code-of-one");
 	private readonly question: Question<Answer>;
+	private source: WholeSource | undefined;
+	private searched = "";
 
 	constructor(
 		private readonly context: Context,
@@ -37,7 +43,10 @@ export class SourcePanel implements Panel {
 		this.grid.element.classList.add("code");
 		this.place.append(this.grid.element);
 		this.element.append(this.table.element, this.place);
-		this.question = new Question<Answer>(context.client, placeIn(this.place), (answer) => this.draw(answer), () => this.grid.clear());
+		this.question = new Question<Answer>(context.client, placeIn(this.place), (answer) => this.draw(answer), () => {
+			this.source = undefined;
+			this.grid.clear();
+		});
 	}
 
 	private get isOfOne(): boolean {
@@ -57,6 +66,7 @@ export class SourcePanel implements Panel {
 	}
 
 	show(state: State): void {
+		this.search(state.search);
 		this.table.element.hidden = this.isOfOne;
 		this.place.hidden = !this.isOfOne;
 		if (!this.isOfOne) return this.table.show(state);
@@ -64,6 +74,20 @@ export class SourcePanel implements Panel {
 			op: "annotate", name: state.fn, kind: this.info.name, filter: state.filter,
 			...(state.fnId ? { function: state.fnId } : {}),
 		});
+	}
+
+	/** Marks what was searched for, and goes to the first of it from here on. */
+	private search(word: string): void {
+		const source = this.source;
+		if (!source || !this.isOfOne || word === this.searched) return;
+		this.searched = word;
+		this.grid.mark(word);
+		if (!word) return;
+		const has = (i: number) => source.row(i)!.cells.some((cell) => typeof cell === "string" && cell.toLowerCase().includes(word.toLowerCase()));
+		const found = Array.from({ length: source.total }, (_, i) => i).filter(has);
+		const next = found.find((i) => i >= this.grid.selected) ?? found[0];
+		if (next !== undefined) this.grid.select(next, true);
+		this.context.report(`${grouped(found.length)} of ${grouped(source.total)} rows have "${word}".`);
 	}
 
 	/** The text leads; then where it is, then the numbers. */
@@ -82,7 +106,7 @@ export class SourcePanel implements Panel {
 		const all = [...answer.columns, PLACE];
 		const columns = ids.map((id, i) => ({
 			...gridColumn(
-				this.info.columns.find((other) => other.id === id) ?? { id, title: id === PLACE ? "Statement" : "Text", kind: "text" },
+				this.info.columns.find((other) => other.id === id) ?? PLACE_COLUMN,
 				all.indexOf(id),
 				i === 0,
 			),
@@ -95,9 +119,12 @@ export class SourcePanel implements Panel {
 			...row.map((value) => (value === 0 && row[main] === null ? null : value)),
 			`${fileName(String(cell(row, "source_file") ?? ""))}:${cell(row, "source_line_begin") ?? "?"}`,
 		]);
-		this.grid.show(new WholeSource(rows), columns, undefined, this.context.state.search, false);
+		this.source = new WholeSource(rows);
+		this.grid.show(this.source, columns, undefined, "", false);
 		const most = (best: number, row: Cell[], i: number) => (Number(row[main] ?? 0) > Number(rows[best]?.[main] ?? 0) ? i : best);
 		if (main >= 0) this.grid.select(rows.reduce(most, 0), true);
+		this.searched = "";
+		this.search(this.context.state.search);
 	}
 
 	key(event: KeyboardEvent): boolean {

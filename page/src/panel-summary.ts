@@ -25,17 +25,12 @@ interface Section {
 	notes: Note[];
 }
 
-/** Notes by sections; sentences that go on are joined to those before. */
+/** Notes by sections, the first without a heading. */
 export function sections(notes: readonly Note[]): Section[] {
 	const all: Section[] = [{ heading: "", notes: [] }];
-	for (const note of notes) {
-		const last = all[all.length - 1]!;
+	for (const note of notes)
 		if (note.kind === "heading") all.push({ heading: note.text, notes: [] });
-		else if (note.kind === "more" && last.notes.length) {
-			const before = last.notes[last.notes.length - 1]!;
-			last.notes[last.notes.length - 1] = { ...before, text: `${before.text}${note.text}` };
-		} else last.notes.push(note);
-	}
+		else all[all.length - 1]!.notes.push(note);
 	return all.filter((section) => section.notes.length);
 }
 
@@ -57,7 +52,7 @@ export class SummaryPanel implements Panel {
 	}
 
 	private draw(notes: readonly Note[]): void {
-		const all = sections(notes.filter((note) => note.kind !== "title" && note.kind !== "next"));
+		const all = sections(notes.filter((note) => note.kind !== "title"));
 		const [lead, ...rest] = all[0]?.heading === "" ? all : [{ heading: "", notes: [] }, ...all];
 		fill(
 			this.element,

@@ -160,7 +160,8 @@ export class TablePanel implements Panel {
 
 	private async copy(): Promise<void> {
 		await this.question.settled();
-		if (this.source) await copyCsv(this.source, this.columns(this.context.state).filter((column) => !column.parts), this.context);
+		const columns = this.columns(this.context.state).filter((column) => !column.parts);
+		if (this.source) this.context.report(await copyCsv(this.source, columns));
 	}
 
 	private text(row: Row, id: string): string {

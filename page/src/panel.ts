@@ -1,6 +1,6 @@
 /* What all views share: the session, the engine, the state, and what a view is to the page. */
 import type { Client } from "./client.ts";
-import type { Column, Filter, Session, ViewInfo } from "./protocol.ts";
+import type { Column, Session, ViewInfo } from "./protocol.ts";
 import type { Action, State } from "./state.ts";
 
 export interface Context {
@@ -56,9 +56,4 @@ export function shownColumns(info: ViewInfo, chosen: readonly string[] | undefin
 /** A key that is equal for equal requests. */
 export function same(a: unknown, b: unknown): boolean {
 	return JSON.stringify(a) === JSON.stringify(b);
-}
-
-/** Whether filter @key can be asked for in this session. */
-export function can(session: Session, key: keyof Filter): boolean {
-	return session.can.includes(key);
 }

@@ -18,16 +18,16 @@ export type Kind =
 export interface Column {
 	id: string;
 	title: string;
-	/** The short heading; the title where there is none. */
-	header?: string;
+	/** The short heading. */
+	header: string;
 	kind: Kind;
 	/** Of times: how many digits they are worth, 0 to 3 as in the terminal. */
-	digits?: number;
-	help?: string;
-	is_default?: boolean;
-	is_measure?: boolean;
+	digits: number;
+	help: string;
+	is_default: boolean;
+	is_measure: boolean;
 	/** It falls by nature: the largest comes first. */
-	is_amount?: boolean;
+	is_amount: boolean;
 }
 
 export interface ViewInfo {
@@ -60,21 +60,19 @@ export interface Measure {
 	id: string;
 	title: string;
 	kind: Kind;
-	digits?: number;
 }
 
 export interface Session {
-	title: string;
-	command?: string | null;
+	/** Empty where it is not known. */
+	command: string;
 	method: string;
-	recorded_at?: string | number | null;
+	/** 0 = it is not known. */
+	recorded_at_ms: number;
 	duration_ns: number;
 	views: ViewInfo[];
 	processes: ProcessInfo[];
 	modules: string[];
 	measures: Measure[];
-	/** Filters that this session takes. */
-	can: string[];
 }
 
 /** What is left of the recording; all parts are those of `dwell report`. */
@@ -88,8 +86,6 @@ export interface Filter {
 	just_my_code?: boolean;
 	waits?: string;
 	root?: string;
-	focus?: string;
-	hide?: string;
 }
 
 export type Cell = number | string | null;
@@ -159,7 +155,7 @@ export interface Timeline {
 
 /** A sentence of the summary, or a row of one of its lists. */
 export interface Note {
-	kind: "title" | "heading" | "says" | "more" | "apart" | "share" | "path" | "ranked" | "slowest" | "next";
+	kind: "title" | "heading" | "says" | "apart" | "share" | "path" | "ranked" | "slowest" | "work";
 	severity: "note" | "detail";
 	text: string;
 	/** Of rows: percentages, the first is what the row has. */

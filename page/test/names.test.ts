@@ -1,11 +1,23 @@
 /* Names of programs: safe to look at, and short without losing what they are. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { shorten, shortenPath, shown } from "../src/names.ts";
+import { shorten, shortenPath, shown, split, tipOf } from "../src/names.ts";
 
 test("controls are written out", () => {
 	assert.equal(shown("a\u001b[31mb\u202ec\u0000"), "a\\x1b[31mb\\u202ec\\x00");
 	assert.equal(shown("שלום ünï 漢字 <b>"), "שלום ünï 漢字 <b>");
+});
+
+test("tips have a line for each name, whatever is in it", () => {
+	assert.equal(tipOf("a\nb", "", "\u202ec"), "a\\x0ab\n\\u202ec");
+	assert.equal(tipOf("x".repeat(9999)).length, 4001);
+});
+
+test("what was searched for is found where it stands", () => {
+	assert.deepEqual(split("Do the domino", "do"), ["", "Do", " the ", "do", "mino"]);
+	assert.deepEqual(split("İİ::operator()(int)", "()("), ["İİ::operator", "()(", "int)"]);
+	assert.deepEqual(split("a[1]\\d", "[1]\\d"), ["a", "[1]\\d", ""]);
+	assert.deepEqual(split("main", ""), ["main"]);
 });
 
 test("what fits stays", () => {

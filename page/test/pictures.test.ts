@@ -6,7 +6,7 @@ import { ancestors, boxAt, find, layOut, subtreeEnd } from "../src/flame-layout.
 import { factsInWords } from "../src/foot.ts";
 import { sections } from "../src/panel-summary.ts";
 import type { Flame, Note } from "../src/protocol.ts";
-import { range, sums, ticks } from "../src/timeline-layout.ts";
+import { range, sums, threadsInWords, ticks } from "../src/timeline-layout.ts";
 
 /** root(100) > a(60) > b(20), a2(30); c(30) > a(10) */
 const graph: Flame = {
@@ -75,6 +75,14 @@ test("the timeline adds up threads", () => {
 	assert.deepEqual(all, { running: [5, 2], blocked: [3, 1], runningMax: 5, blockedMax: 3 });
 });
 
+test("the timeline says of which threads it is", () => {
+	const of = (told: number, all: number) => threadsInWords({
+		from: 0, until: 9, unit: "ns", threads_total: all, threads: Array.from({ length: told }, (_, id) => ({ id, unique_id: id, name: "", process: 1, running: [], blocked: [] })),
+	});
+	assert.equal(of(7, 7), "Threads");
+	assert.equal(of(256, 1000), "Threads: the 256 with most of 1,000");
+});
+
 test("marks of time are round", () => {
 	assert.deepEqual(ticks(0, 1e9, 500), [0, 2e8, 4e8, 6e8, 8e8, 1e9]);
 	assert.deepEqual(ticks(5, 5, 500), []);
@@ -89,10 +97,10 @@ test("CSV is quoted as RFC 4180 has it", () => {
 	assert.equal(toCsv(["a", "b,c"], [["x\"y", 1.5], [null, "l\r\nm"]]), 'a,"b,c"\r\n"x""y",1.5\r\n,"l\r\nm"\r\n');
 });
 
-test("notes go into sections, and what goes on is joined", () => {
+test("notes go into sections", () => {
 	const note = (kind: Note["kind"], text: string): Note => ({ kind, severity: "note", text });
-	const all = sections([note("says", "one"), note("more", ", two"), note("heading", "Path"), note("path", ""), note("heading", "Empty")]);
-	assert.deepEqual(all.map(({ heading, notes }) => [heading, notes.map((n) => n.text)]), [["", ["one, two"]], ["Path", [""]]]);
+	const all = sections([note("says", "one"), note("heading", "Path"), note("path", ""), note("heading", "Empty")]);
+	assert.deepEqual(all.map(({ heading, notes }) => [heading, notes.map((n) => n.text)]), [["", ["one"]], ["Path", [""]]]);
 });
 
 test("facts are told as far as they are known", () => {
