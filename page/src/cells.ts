@@ -48,7 +48,7 @@ const INDENT_MAX = 24;
 export function gridColumn(column: Column, at: number, isFirst: boolean, samples?: number): GridColumn {
 	const title = column.header;
 	const isText = column.kind === "text";
-	const least = Math.max(WIDTHS[column.kind], Math.min(title.length, 26) * 7 + 26);
+	const least = Math.max(WIDTHS[column.kind], Math.min(title.length, 26) * 7 + 32);
 	return {
 		id: column.id,
 		title,
@@ -117,13 +117,13 @@ function numberTip(column: GridColumn, cell: Cell, text: string): string {
 	return lines.filter(Boolean).join("\n");
 }
 
-const FATES: readonly (readonly [id: string, title: string, name: string])[] = [
-	["gen_0_instances_collected", "died in generation 0", "gen0"],
-	["gen_1_instances_collected", "died in generation 1", "gen1"],
-	["gen_2_instances_collected", "died in generation 2", "gen2"],
-	["large_object_heap_instances_collected", "died in the large object heap", "large"],
-	["pinned_object_heap_instances_collected", "died in the pinned object heap", "pinned"],
-	["instances_alive_at_end", "alive at the end", "alive"],
+const FATES: readonly (readonly [id: string, title: string, name: string, short: string])[] = [
+	["gen_0_instances_collected", "died in generation 0", "gen0", "generation 0"],
+	["gen_1_instances_collected", "died in generation 1", "gen1", "1"],
+	["gen_2_instances_collected", "died in generation 2", "gen2", "2"],
+	["large_object_heap_instances_collected", "died in the large object heap", "large", "large object heap"],
+	["pinned_object_heap_instances_collected", "died in the pinned object heap", "pinned", "pinned object heap"],
+	["instances_alive_at_end", "alive at the end", "alive", "alive at the end"],
 ];
 
 /** A column that shows where objects of a type died; undefined where that is not known. */
@@ -135,6 +135,11 @@ export function fateColumn(columns: readonly Column[]): GridColumn | undefined {
 		isText: true, falls: false, parts,
 		help: "Young (left, cheap) to old (dear): generations 0, 1, 2, the heaps of large and pinned objects; last what is still alive.",
 	};
+}
+
+/** What the colours of fates are. */
+export function fateLegend(): HTMLElement {
+	return el("span.legend", {}, el("span", {}, "Where they died:"), ...FATES.map(([, , name, short]) => el("span", {}, el(`i.${name}` as "i"), short)));
 }
 
 function fateCell(parts: readonly Part[], row: Row): HTMLElement {

@@ -106,7 +106,7 @@ export class CallersPanel implements Panel {
 		const list = el("ol.ranked");
 		for (const row of rows.slice(0, ROWS_MAX)) {
 			const n = row.cells["number_of_calls"];
-			const calls = typeof n === "number" ? `${amount(n, "count", "")} calls` : "";
+			const calls = typeof n === "number" ? `${amount(n, "count", "")} ${n === 1 ? "call" : "calls"}` : "";
 			list.append(rankedRow({
 				figure: this.value(row, main?.share) || this.value(row, main?.total), help: main?.total.help,
 				part: whole ? (100 * valueOf(row)) / whole : 0,
@@ -121,10 +121,13 @@ export class CallersPanel implements Panel {
 	private about(row: FunctionRow, name: string): HTMLElement {
 		const { source_file: source, function_line_number: line, module_name: module, module_path: path } = row.cells;
 		const facts = el("dl");
-		for (const column of this.columns()) {
-			const cell = row.cells[column.id];
-			if (!column.is_measure || !column.is_default || cell === null || cell === undefined) continue;
-			facts.append(el("dt", { "data-tip": column.help }, column.title), el("dd.figure", {}, this.value(row, column)));
+		const known = this.columns().filter(({ id, is_measure, is_default }) => is_measure && is_default && row.cells[id] !== null);
+		for (const column of known) {
+			const share = known.find(({ id }) => id === `${column.id}_percent`);
+			// A share stands beside what it is of.
+			if (known.some(({ id }) => `${id}_percent` === column.id)) continue;
+			facts.append(el("dt", { "data-tip": column.help }, column.title),
+				el("dd.figure", {}, [this.value(row, column), this.value(row, share)].filter(Boolean).join(" · ")));
 		}
 		return el("section.card.middle", {},
 			el("h2", { dir: "ltr", "data-tip": tipOf(name) }, shorten(name, 160)),
@@ -133,17 +136,19 @@ export class CallersPanel implements Panel {
 			facts);
 	}
 
-	private lines(all: readonly FunctionRow[]): Child {
+	/** Bars are of what the function has of its own. */
+	private lines(all: readonly FunctionRow[], self: FunctionRow): Child {
 		const rows = all.filter((row) => typeof row.cells["source_line_begin"] === "number");
 		const sort = viewInfo(this.context.session, "lines")?.sort;
 		const total = this.columns().find((column) => column.id === sort);
 		if (!rows.length || !total) return null;
 		const share = this.columns().find((column) => column.id === `${total.id.replace(/_percent$/, "")}_percent`);
+		const whole = Number(self.cells[total.id] ?? 0);
 		const list = el("ol.ranked.lines");
 		for (const row of rows.slice(0, ROWS_MAX)) {
 			const { source_file: file, source_line_begin: line, source_text: text } = row.cells;
 			list.append(rankedRow({
-				figure: this.value(row, share), help: columnHelp(total.id), part: Number((share && row.cells[share.id]) ?? 0),
+				figure: this.value(row, share), help: columnHelp(total.id), part: whole ? (100 * Number(row.cells[total.id] ?? 0)) / whole : 0,
 				words: el("span.words.code", { dir: "ltr" }, shown(`${fileName(String(file ?? ""))}:${line ?? "?"}  ${text ?? ""}`)),
 				beside: this.value(row, total),
 			}));
@@ -162,7 +167,7 @@ export class CallersPanel implements Panel {
 				this.side("Callers", "what their calls of it caused", callers, self),
 				this.about(self, String(self.cells["function_name"] ?? "")),
 				this.side("Callees", "what they took when called by it", callees, self)),
-			this.lines(lines));
+			this.lines(lines, self));
 	}
 
 	focus(): void {

@@ -72,9 +72,8 @@ export class FlamePanel implements Panel {
 		if (measures.length > 1)
 			tools.push(select("Width", measures, flame.measure, (measure) => context.dispatch({ type: "flame", set: { measure } })));
 		const colors: [FlameColor, string][] = [["module", "by module"], ["system", "by waits and system"]];
-		tools.push(
-			select("Colour", colors, flame.color, (color) => context.dispatch({ type: "flame", set: { color: color as FlameColor } })),
-		);
+		if (context.session.measures.some(({ id }) => id === "inclusive_blocked_time"))
+			tools.push(select("Colour", colors, flame.color, (color) => context.dispatch({ type: "flame", set: { color: color as FlameColor } })));
 		tools.push(
 			select("Order", this.orders, flame.order, (order) => context.dispatch({ type: "flame", set: { order: order as FlameOrder } })),
 			button("Inverted", () => context.dispatch({ type: "invert" }), {

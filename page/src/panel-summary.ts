@@ -5,10 +5,11 @@
 import { button, el, fill, placeIn, type Child } from "./dom.ts";
 import { duration, percent } from "./format.ts";
 import { shorten, shown, tipOf } from "./names.ts";
-import type { Context, Panel } from "./panel.ts";
+import { viewInfo, type Context, type Panel } from "./panel.ts";
 import type { Note } from "./protocol.ts";
 import { Question } from "./question.ts";
 import { rankedRow } from "./ranked.ts";
+import { viewTitle } from "./session.ts";
 import type { State } from "./state.ts";
 
 /** Names of the summary's rows are cut for a column this wide. */
@@ -71,8 +72,24 @@ export class SummaryPanel implements Panel {
 			{},
 			el("h2", {}, title ?? "", explained && this.explained(explained)),
 			rows.length > 0 && el("ol.ranked", {}, ...rows.map((note) => this.row(note))),
-			...words.map((note) => el("p", { dir: "ltr" }, shown(note.text.replace(/\s*\n\s*/g, " ")))),
+			...words.map((note) => this.sentence(note.text)),
 		);
+	}
+
+	/** A sentence of the terminal's; where it names what the page has, it leads there. */
+	private sentence(text: string): HTMLElement {
+		const plain = shown(text.replace(/\s*\n\s*/g, " ").replace("(--all-code shows it)", "(other views show it)"));
+		const [before, view, module, after] = plain.split(/\(view ([a-z-]+)\)|: --module (\S+) shows where/);
+		const go = (label: string, action: () => void) => button(label, action, { class: "link" });
+		const dispatch = this.context.dispatch;
+		if (view && viewInfo(this.context.session, view))
+			return el("p", { dir: "ltr" }, before, go(viewTitle(view), () => dispatch({ type: "view", view })), after);
+		if (module)
+			return el("p", { dir: "ltr" }, before, ": ", go("show where", () => {
+				dispatch({ type: "filter", set: { module: [module] } });
+				dispatch({ type: "view", view: "functions" });
+			}), after);
+		return el("p", { dir: "ltr" }, plain);
 	}
 
 	/** What a heading says in brackets; signs of a terminal's bars become colours. */
@@ -95,7 +112,7 @@ export class SummaryPanel implements Panel {
 
 	private about(note: Note): HTMLElement {
 		const name = note.about?.function ?? note.about?.name;
-		if (!note.about || name === undefined) return el("span.words", { dir: "ltr" }, shown(note.text));
+		if (!note.about || name === undefined) return el("span.words.whole", { dir: "ltr" }, shown(note.text));
 		const text = shorten(name, NAME_CHARACTERS - 2 * (note.level ?? 0));
 		const before = note.leaves_out ? "… " : "";
 		const id = note.about.id;
@@ -109,7 +126,7 @@ export class SummaryPanel implements Panel {
 	/** What to look at next, as links. */
 	private next(): HTMLElement {
 		const go = (view: string, label: string, what: string): Child =>
-			(view === "flame" || this.context.session.views.some((other) => other.name === view)) &&
+			(view === "flame" || viewInfo(this.context.session, view)) &&
 			el("li", {}, button(label, () => this.context.dispatch({ type: "view", view }), { class: "link" }), ` – ${what}`);
 		return el(
 			"section.next",

@@ -1,5 +1,5 @@
 /* Views that are a table or a tree of rows. */
-import { fateColumn, gridColumn, type GridColumn } from "./cells.ts";
+import { fateColumn, fateLegend, gridColumn, type GridColumn } from "./cells.ts";
 import { chooseColumns } from "./columns.ts";
 import { copyCsv } from "./csv.ts";
 import { Overtaken } from "./client.ts";
@@ -9,7 +9,7 @@ import { nameColumn, shownColumns, type Context, type Panel } from "./panel.ts";
 import type { ViewInfo } from "./protocol.ts";
 import { Question } from "./question.ts";
 import { RowDetails } from "./row-details.ts";
-import { ListSource, TreeSource, type Row, type Source } from "./source.ts";
+import { isInOrder, ListSource, TreeSource, type Row, type Source } from "./source.ts";
 import type { Sort, State } from "./state.ts";
 
 /** Names stand far to the right in deep trees. */
@@ -73,6 +73,7 @@ export class TablePanel implements Panel {
 				}),
 				button("Hot path", () => void this.openHotPath(), { "data-tip": "Open the path with the most time. (h)" }),
 			);
+		if (this.info.name === "lifetime") tools.push(fateLegend());
 		if (this.isTree) tools.push(button("Collapse", () => this.collapse(), { "data-tip": "Close all rows. (c)" }));
 		tools.push(
 			chooseColumns(this.context, this.info),
@@ -104,6 +105,14 @@ export class TablePanel implements Panel {
 		if (chosen && this.info.columns.some((column) => column.id === chosen.column)) return chosen;
 		const column = this.info.columns.find((other) => other.id === this.info.sort);
 		return column ? { column: column.id, descending: !!column.is_amount } : undefined;
+	}
+
+	/** The order that the table is seen to be in: a view's own may be by more than one column shows. */
+	private markOf(state: State): Sort | undefined {
+		const sort = this.sortOf(state);
+		if (!sort || state.tables[this.info.name]?.sort) return sort;
+		const at = this.info.columns.findIndex((column) => column.id === sort.column);
+		return this.source && isInOrder(this.source, at, sort.descending) ? sort : undefined;
 	}
 
 	show(state: State): void {
@@ -153,7 +162,7 @@ export class TablePanel implements Panel {
 		if (!this.source) return;
 		const keep = this.drawn === this.source;
 		this.drawn = this.source;
-		this.grid.show(this.source, this.columns(state), this.sortOf(state), state.search, keep);
+		this.grid.show(this.source, this.columns(state), this.markOf(state), state.search, keep);
 		if (this.isFirst && this.info.name === "calltree") void this.openHotPath();
 		this.isFirst = false;
 	}

@@ -2,6 +2,17 @@
 import { columnHelp } from "./column-help.ts";
 import type { Column, Measure, ProcessInfo, Session, ViewInfo } from "./protocol.ts";
 
+/**
+ * The heading of a column that is with or without callees: the measure, then which of both. The
+ * terminal has less room and no tips.
+ */
+export function heading({ title, header }: { title: string; header: string }): string {
+	const kind = title.includes("Inclusive") ? "Incl" : title.includes("Exclusive") ? "Excl" : "";
+	if (!kind) return header;
+	const measure = title.replace(/Inclusive|Exclusive|Time|At Most|%/g, "").replace("Application", "App").replace("Allocations", "Allocs");
+	return [...measure.split(" "), kind, ...(/At Most|%/.exec(title) ?? [])].filter(Boolean).join(" ");
+}
+
 /** The answer as it comes; columns have no help yet. */
 interface RawSession {
 	command: string;
@@ -46,7 +57,7 @@ function measure(id: string, views: readonly ViewInfo[]): Measure {
 export function makeSession(answer: unknown): Session {
 	const raw = answer as RawSession;
 	const views = raw.views.map((view): ViewInfo => (
-		{ ...view, columns: view.columns.map((column) => ({ ...column, help: columnHelp(column.id) })) }));
+		{ ...view, columns: view.columns.map((column) => ({ ...column, header: heading(column), help: columnHelp(column.id) })) }));
 	const measures = raw.measures.map((id) => measure(id, views));
 	// The tree's own order tells which of them is the session's main one.
 	const main = views.find((view) => view.name === "calltree")?.sort;

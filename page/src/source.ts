@@ -38,6 +38,21 @@ function widest(max: number[], given: readonly (number | null)[] | undefined, ro
 		});
 }
 
+/** Whether the first rows of @source, siblings each, fall or rise by their numbers in column @at. */
+export function isInOrder(source: Source, at: number, falls: boolean): boolean {
+	const before: (number | undefined)[] = [];
+	for (let i = 0; i < Math.min(source.total, WINDOW); i++) {
+		const row = source.row(i);
+		const cell = row?.cells[at];
+		if (!row || typeof cell !== "number") continue;
+		before.length = row.level + 1;
+		const last = before[row.level];
+		if (last !== undefined && (falls ? cell > last : cell < last)) return false;
+		before[row.level] = cell;
+	}
+	return true;
+}
+
 /** A list of which windows are fetched as they are looked at. */
 export class ListSource implements Source {
 	onchange = () => {};

@@ -10,6 +10,11 @@ export interface Sums {
 	blockedMax: number;
 }
 
+/** Whether only the sum of all times is known: it is spread over them evenly then. */
+export function isOneSpan({ running, blocked, runningMax }: Sums): boolean {
+	return runningMax > 0 && blocked.every((n) => !n) && running.every((n) => runningMax - n <= 1);
+}
+
 export function sums({ threads }: Timeline): Sums {
 	const n = Math.max(0, ...threads.map((thread) => thread.running.length));
 	const running = new Array<number>(n).fill(0);

@@ -10,7 +10,7 @@ import type { Timeline as Data, TimelineThread } from "./protocol.ts";
 import { Question } from "./question.ts";
 import type { State } from "./state.ts";
 import { cssColors, onTheme } from "./theme.ts";
-import { range, sums, threadsInWords, ticks, type Sums } from "./timeline-layout.ts";
+import { isOneSpan, range, sums, threadsInWords, ticks, type Sums } from "./timeline-layout.ts";
 import { hideTip, showTip } from "./tips.ts";
 
 const SUM_PX = 46;
@@ -23,13 +23,15 @@ const MARGIN_PX = 12;
 /** Of the sum: the part above, of what waits. */
 const WAITS_PX = 14;
 const LEAST_DRAG_PX = 4;
+/** Of what is spread evenly, since nobody knows better. */
+const EVEN_ALPHA = 0.3;
 const BUCKETS_MAX = 600;
 const BUCKETS_LEAST = 60;
 /** Of short recordings: what happens in less is but chance. */
 const BUCKET_LEAST_NS = 1e7;
 
 function colorsNow() {
-	return cssColors("running", "blocked", "quiet", "line", "veil", "accent");
+	return cssColors("running", "blocked", "quiet", "line", "veil", "accent", "text");
 }
 
 export class Timeline {
@@ -136,12 +138,21 @@ export class Timeline {
 		const top = blockedMax ? WAITS_PX + 3 : 4;
 		const none: number[] = [];
 		to.fillStyle = this.colors.quiet;
-		to.fillText(isTime ? "processor" : this.data!.unit === "bytes" ? "allocated" : "samples", 12, (top + SUM_PX) / 2);
+		const what = this.context.session.method === "calls" ? "program" : "processor";
+		to.fillText(isTime ? what : this.data!.unit === "bytes" ? "allocated" : "samples", 12, (top + SUM_PX) / 2);
 		if (blockedMax) {
 			to.fillText("waiting", 12, 2 + WAITS_PX / 2);
 			this.drawRow(to, none, blocked, blockedMax, 3, WAITS_PX - 3);
 		}
+		const isEven = isOneSpan(this.sums!);
+		if (isEven) to.globalAlpha = EVEN_ALPHA;
 		this.drawRow(to, running, none, runningMax, top, SUM_PX - top);
+		to.globalAlpha = 1;
+		if (!isEven) return;
+		to.fillStyle = this.colors.text;
+		to.textAlign = "center";
+		to.fillText("spread evenly: the recording has one sum for all of this time", this.left + this.width / 2, (top + SUM_PX) / 2);
+		to.textAlign = "left";
 	}
 
 	/** Running from the ground, blocked on top of it. */
@@ -149,13 +160,15 @@ export class Timeline {
 		const n = Math.max(running.length, blocked.length);
 		const each = this.width / Math.max(1, n);
 		const colors = [this.colors.running, this.colors.blocked];
+		// Whole pixels of the screen, or seams are seen.
+		const edge = (i: number) => Math.round((this.left + i * each) * devicePixelRatio) / devicePixelRatio;
 		for (let i = 0; i < n; i++) {
 			let ground = y + height;
 			[running[i] ?? 0, blocked[i] ?? 0].forEach((value, kind) => {
 				if (!value || !max) return;
 				const high = Math.max(0.5, (value / max) * height);
 				to.fillStyle = colors[kind]!;
-				to.fillRect(this.left + i * each, ground - high, each + 0.3, high);
+				to.fillRect(edge(i), ground - high, edge(i + 1) - edge(i), high);
 				ground -= high;
 			});
 		}

@@ -6,7 +6,9 @@ import { ancestors, boxAt, find, layOut, subtreeEnd } from "../src/flame-layout.
 import { factsInWords } from "../src/foot.ts";
 import { sections } from "../src/panel-summary.ts";
 import type { Flame, Note } from "../src/protocol.ts";
-import { range, sums, threadsInWords, ticks } from "../src/timeline-layout.ts";
+import { heading } from "../src/session.ts";
+import { isInOrder, type Row } from "../src/source.ts";
+import { isOneSpan, range, sums, threadsInWords, ticks } from "../src/timeline-layout.ts";
 
 /** root(100) > a(60) > b(20), a2(30); c(30) > a(10) */
 const graph: Flame = {
@@ -73,6 +75,28 @@ test("the timeline adds up threads", () => {
 	const thread = { id: 1, unique_id: 1, name: "t", process: 1 };
 	const all = sums({ from: 0, until: 9, unit: "ns", threads_total: 2, threads: [{ ...thread, running: [1, 2], blocked: [3, 0] }, { ...thread, running: [4, 0], blocked: [0, 1] }] });
 	assert.deepEqual(all, { running: [5, 2], blocked: [3, 1], runningMax: 5, blockedMax: 3 });
+});
+
+test("what is spread evenly is known to be", () => {
+	const of = (...running: number[]) => isOneSpan({ running, blocked: running.map(() => 0), runningMax: Math.max(...running), blockedMax: 0 });
+	assert.deepEqual([of(7, 7, 8, 7), of(7, 7, 9), of(0, 0)], [true, false, false]);
+});
+
+test("columns with and without callees are called by their measure", () => {
+	const cases = [["Exclusive Samples", "Exclusive", "Samples Excl"], ["Elapsed Inclusive Time %", "EI %", "Elapsed Incl %"],
+		["Application Exclusive Time At Most", "At Most", "App Excl At Most"], ["Inclusive CPU Time", "CPU Incl", "CPU Incl"],
+		["Avg Elapsed Inclusive Time", "Avg Elapsed Inclusive Time", "Avg Elapsed Incl"], ["Wait Time %", "Wait %", "Wait %"]];
+	for (const [title, header, is] of cases) assert.equal(heading({ title: title!, header: header! }), is);
+});
+
+test("rows are in an order where all siblings are", () => {
+	const rows = (...numbers: [level: number, n: number][]) => ({
+		total: numbers.length, max: [], onchange() {}, abandon() {}, some: () => Promise.resolve([]),
+		row: (i: number): Row => ({ id: i, cells: [numbers[i]![1]], fn: 0, level: numbers[i]![0], hasChildren: true, isOpen: true }),
+	});
+	assert.ok(isInOrder(rows([0, 9], [1, 5], [1, 4], [0, 8], [1, 7]), 0, true));
+	assert.ok(!isInOrder(rows([0, 9], [1, 5], [1, 6], [0, 8]), 0, true));
+	assert.ok(isInOrder(rows([0, 1], [0, 1], [0, 2]), 0, false));
 });
 
 test("the timeline says of which threads it is", () => {
