@@ -5,12 +5,12 @@ import type { Palette } from "./flame-colors.ts";
 import { shorten } from "./names.ts";
 import type { Flame } from "./protocol.ts";
 
-export const FRAME_PX = 19;
+const FRAME_PX = 19;
 const TEXT_LEAST_PX = 34;
 const PAD_PX = 4;
 const FONT = '12px system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif';
 
-export interface Picture {
+interface Picture {
 	rows: Box[][];
 	palette: Palette;
 	/** What was searched for, in each graph of the picture; empty = nothing was. */

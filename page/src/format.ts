@@ -40,7 +40,7 @@ export function grouped(n: number): string {
 }
 
 /** What a table's column needs to write its cells alike. */
-export interface Writer {
+interface Writer {
 	kind: Kind;
 	digits: number;
 	unit: number;

@@ -7,12 +7,12 @@ import { el, fill } from "./dom.ts";
 import type { Row, Source } from "./source.ts";
 import type { Sort } from "./state.ts";
 
-export const ROW_PX = 24;
+const ROW_PX = 24;
 /** Browsers lay out nothing higher than some 16 million pixels; longer tables scroll in larger steps. */
 const HEIGHT_MAX = 8_000_000;
 const SPARE_ROWS = 6;
 
-export interface GridOptions {
+interface GridOptions {
 	label: string;
 	isTree: boolean;
 	onsort?: (sort: Sort) => void;

@@ -57,7 +57,7 @@ interface Parts {
 }
 
 /** Finds the parts of one function's name. Any text will do. */
-export function parseName(s: string): Parts {
+function parseName(s: string): Parts {
 	const parts: Parts = { scopes: [], scope: 0, args: s.length, own: 0 };
 	for (let at = 0; at < s.length; at++) {
 		const signs = operatorEnd(s, at);

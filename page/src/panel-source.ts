@@ -117,7 +117,8 @@ export class SourcePanel implements Panel {
 		// Zeros around the few rows that have values would hide them.
 		const rows = answer.rows.map((row) => [
 			...row.map((value) => (value === 0 && row[main] === null ? null : value)),
-			`${fileName(String(cell(row, "source_file") ?? ""))}:${cell(row, "source_line_begin") ?? "?"}`,
+			[fileName(String(cell(row, "source_file") ?? "")), cell(row, "source_line_begin") ?? "?", cell(row, "source_character_begin")]
+				.filter(Boolean).join(":"),
 		]);
 		this.source = new WholeSource(rows);
 		this.grid.show(this.source, columns, undefined, "", false);

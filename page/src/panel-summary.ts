@@ -68,7 +68,7 @@ export class SummaryPanel implements Panel {
 		const words = notes.filter((note) => !rows.includes(note));
 		const [title, explained] = heading.split(/: (?=shares|bytes|with|types|100 %)|(?= \(█)/);
 		return el(
-			`section.card${ASIDE.test(heading) ? ".aside" : ""}${rows.some((r) => r.kind === "path") ? ".path" : ""}` as "section",
+			`section.card${ASIDE.test(heading) ? ".aside" : ""}` as "section",
 			{},
 			el("h2", {}, title ?? "", explained && this.explained(explained)),
 			rows.length > 0 && el("ol.ranked", {}, ...rows.map((note) => this.row(note))),
@@ -83,7 +83,7 @@ export class SummaryPanel implements Panel {
 		const go = (label: string, action: () => void) => button(label, action, { class: "link" });
 		const dispatch = this.context.dispatch;
 		if (view && viewInfo(this.context.session, view))
-			return el("p", { dir: "ltr" }, before, go(viewTitle(view), () => dispatch({ type: "view", view })), after);
+			return el("p", { dir: "ltr" }, before, "(", go(viewTitle(view), () => dispatch({ type: "view", view })), ")", after);
 		if (module)
 			return el("p", { dir: "ltr" }, before, ": ", go("show where", () => {
 				dispatch({ type: "filter", set: { module: [module] } });

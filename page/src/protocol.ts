@@ -41,16 +41,14 @@ export interface ViewInfo {
 	columns: Column[];
 }
 
-export interface ThreadInfo {
-	/** The system's, and dwell's own, which no two share. */
+interface ThreadInfo {
+	/** The system's number. */
 	id: number;
-	unique_id: number;
 	name: string;
 }
 
 export interface ProcessInfo {
 	id: number;
-	unique_id: number;
 	name: string;
 	command_line?: string | null;
 	threads: ThreadInfo[];
@@ -138,7 +136,6 @@ export interface Flame {
 
 export interface TimelineThread {
 	id: number;
-	unique_id: number;
 	name: string;
 	process: number;
 	running: number[];
@@ -156,7 +153,6 @@ export interface Timeline {
 /** A sentence of the summary, or a row of one of its lists. */
 export interface Note {
 	kind: "title" | "heading" | "says" | "apart" | "share" | "path" | "ranked" | "slowest" | "work";
-	severity: "note" | "detail";
 	text: string;
 	/** Of rows: percentages, the first is what the row has. */
 	shares?: number[];

@@ -1,7 +1,7 @@
 /* Rows of ranked lists: a number, a bar of it, a name, and beside it what else is known. */
 import { el } from "./dom.ts";
 
-export interface Ranked {
+interface Ranked {
 	figure: string;
 	/** What the figure is. */
 	help?: string | undefined;

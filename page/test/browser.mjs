@@ -1,11 +1,13 @@
 /*
  * Looks at an exported page in a real browser, without any network: node test/browser.mjs DWELL SESSION PAGE
- * [TEST...]. Prints TAP. All numbers are held against `dwell report --format json` of the same filter.
+ * [TEST...]. Prints TAP. Numbers of tables are held against `dwell report --format json` of the same filter,
+ * those of pictures by browser-pictures.mjs.
  */
 import assert from "node:assert/strict";
 import { pathToFileURL } from "node:url";
 import { Oracle, wrong } from "./oracle.mjs";
 import { Page } from "./page.mjs";
+import { pictureTests } from "./browser-pictures.mjs";
 
 const [dwell, session, file, ...wanted] = process.argv.slice(2);
 const oracle = new Oracle(dwell, session);
@@ -85,11 +87,15 @@ async function compareTree(view, options, hash = "") {
 
 /** Filters of this session that leave something: as hashes, and as a report's options. */
 function filters() {
-	const { session: facts } = oracle.report("functions", "--top", "1");
+	const { session } = oracle.report("functions", "--top", "1");
 	const [thread] = oracle.report("threads").rows;
 	const [module] = oracle.report("modules").rows.filter((row) => row.level === 0 && row.name !== "[threads]");
-	const half = Math.round(facts.duration_ns / 2);
+	const half = Math.round(session.duration_ns / 2);
+	const whole = session.method === "memory" ? [] : [["waits=all", ["--waits", "all"]]];
 	return [
+		...whole,
+		["just_my_code=1", ["--just-my-code=callee"]],
+		[`until=${half}`, ["--until", `${half}ns`]],
 		[`process=${oracle.report("processes").rows[0].id}`, ["--process", String(oracle.report("processes").rows[0].id)]],
 		[`thread=${thread.id}`, ["--thread", String(thread.id)]],
 		[`module=${encodeURIComponent(module.name)}`, ["--module", module.name.replaceAll("[", "[[]")]],
@@ -98,6 +104,8 @@ function filters() {
 }
 
 const tests = {
+	...pictureTests(page, oracle),
+
 	async views_show_what_reports_say() {
 		await page.go("");
 		const tabs = await page.tabs();
@@ -160,10 +168,16 @@ const tests = {
 	},
 
 	async filters_are_those_of_reports() {
+		const all = JSON.stringify(oracle.report("functions").rows);
+		let others = 0;
 		for (const [hash, options] of filters()) {
 			await compareList("functions", options, hash);
 			assert.equal((await page.page.$$(".chip")).length, 1, `one chip for ${hash}`);
+			others += JSON.stringify(oracle.report("functions", ...options).rows) !== all;
 		}
+		assert.ok(others >= 2, `${others} filters leave something out`);
+		const root = oracle.report("calltree", "--no-fold").rows.find((row) => row.level === 2 && !row.function_name.startsWith("["));
+		await compareTree("calltree", ["--root", root.function_name], `root=${encodeURIComponent(root.function_name)}`);
 		for (const [view, option, id] of [["processes", "--process", "id"], ["threads", "--thread", "id"], ["modules", "--module", "name"]]) {
 			const rows = oracle.report(view).rows.filter((one) => view !== "modules" || (one.level === 0 && !one.name.startsWith("[")));
 			await page.go(`view=${view}`);
@@ -176,7 +190,7 @@ const tests = {
 
 	async errors_leave_no_old_numbers() {
 		const ops = ["summary", "rows", "tree", "flame", "annotate", "timeline"];
-		const [[hash]] = filters();
+		const [hash] = filters().find(([one]) => one.startsWith("process="));
 		const { rows } = oracle.report("functions");
 		const fn = `function=${encodeURIComponent(rows.find((row) => !row.function_name.startsWith("[")).function_name)}`;
 		const seen = () => page.page.evaluate(() => [...document.querySelectorAll("main > *, .timeline")].map((place) => [
@@ -237,23 +251,25 @@ const tests = {
 		await page.search(word);
 		const found = rows.filter((row) => Object.values(row).some((v) => typeof v === "string" && v.toLowerCase().includes(word.toLowerCase())));
 		const table = await page.table();
-		assert.ok(table.total > 0 && table.total <= found.length, `${table.total} of ${found.length} rows have "${word}"`);
+		assert.equal(table.total, found.length, `rows that have "${word}"`);
 		assert.ok((await page.page.$$(".grid mark")).length > 0, "nothing is marked");
 		assert.equal(new URLSearchParams(await page.hash()).get("search"), word);
 	},
 
 	async butterfly_recentres() {
 		const { rows } = oracle.report("functions");
-		const top = rows.find((row) => !row.function_name.startsWith("["));
+		// One that something with a name calls.
+		const callersOf = (name) => oracle.report("callers", name).rows.filter((row) => row.type === 1).map((row) => row.function_name);
+		const isOther = (name, of) => !name.startsWith("[") && name !== of;
+		const top = rows.slice(0, 25).find(({ function_name: name }) => !name.startsWith("[") && callersOf(name).some((other) => isOther(other, name)));
+		assert.ok(top, "no function with a caller");
 		await page.go(`view=functions`);
 		await page.click(`.grid-row[data-row="${rows.indexOf(top)}"] .name-text`);
 		assert.equal(new URLSearchParams(await page.hash()).get("function"), top.function_name);
-		const details = oracle.report("callers", top.function_name).rows;
-		const callers = details.filter((row) => row.type === 1).map((row) => row.function_name);
+		const callers = callersOf(top.function_name);
 		const shown = await page.page.$$eval(".butterfly section:nth-child(1) .words", (all) => all.map((one) => one.dataset.tip.split("\n")[0]));
 		assert.deepEqual([...shown].sort(), [...callers].sort(), "callers");
-		const to = callers.find((name) => !name.startsWith("[") && name !== top.function_name);
-		if (!to) return;
+		const to = callers.find((name) => isOther(name, top.function_name));
 		await page.page.click(`.butterfly section:nth-child(1) .words[data-tip^="${to}"] button`);
 		await page.settle();
 		assert.equal(await page.page.getAttribute(".middle h2", "data-tip"), to);
@@ -306,13 +322,16 @@ const tests = {
 	},
 
 	async links_restore() {
-		const [[hash]] = filters();
-		await page.go(`view=functions&${hash}&sort=function_name&columns=function_name,module_name&search=a`);
-		const [link, table] = [await page.hash(), await page.table()];
-		assert.deepEqual(table.columns, ["function_name", "module_name"]);
-		await page.go(link);
-		assert.deepEqual(await page.table(), table);
-		assert.equal(await page.page.inputValue("header input[type=search]"), "a");
+		for (const [hash] of filters()) {
+			await page.go(`view=functions&${hash}&sort=function_name&columns=function_name,module_name&search=a`);
+			const [link, table] = [await page.hash(), await page.table()];
+			const [name, value] = hash.split("=");
+			assert.equal(new URLSearchParams(link).get(name), decodeURIComponent(value));
+			assert.deepEqual(table.columns, ["function_name", "module_name"]);
+			await page.go(link);
+			assert.deepEqual(await page.table(), table);
+			assert.equal(await page.page.inputValue("header input[type=search]"), "a");
+		}
 	},
 
 	async keys_do_everything() {
@@ -352,8 +371,17 @@ const tests = {
 		await page.page.getByRole("button", { name: "Copy CSV" }).click();
 		await page.settle();
 		const text = await page.page.evaluate(() => navigator.clipboard.readText());
-		const lines = text.trimEnd().split(/\r?\n/);
-		assert.equal(lines.length, (await page.table()).total + 1);
+		const fields = /"((?:[^"]|"")*)"|([^,\r\n]*)/.source;
+		const lines = text.trimEnd().split("\r\n").map((line) => [...line.matchAll(new RegExp(`(?:^|,)(?:${fields})`, "g"))]
+			.map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain));
+		const { table: { columns }, report: { rows } } = await reportLike("functions");
+		assert.equal(lines.length, rows.length + 1);
+		rows.forEach((row, i) => columns.forEach((id, k) => {
+			const [is, should] = [lines[i + 1][k], valueOf(row, id)];
+			if (typeof should === "number") assert.ok(is !== "" && Math.abs(Number(is) - should) <= 1e-9 * Math.abs(should), `${id} of row ${i}: ${is}, not ${should}`);
+			else assert.equal(is, should ?? "", `${id} of row ${i}`);
+		}));
+		assert.match(await page.text("footer .message"), new RegExp(`^${rows.length.toLocaleString("en")} rows were copied`));
 	},
 
 	async names_are_text() {

@@ -36,7 +36,8 @@ test("arguments go first, then templates, then scopes", () => {
 
 test("operators and arrows are no brackets", () => {
 	assert.equal(shorten("Matrix::operator<(Matrix const&, Matrix const&)", 24), "Matrix::operator<(…)");
-	assert.equal(shorten("auto Foo::bar(int)::{lambda(int)#1}::operator()(int) const", 200).length, 58);
+	assert.equal(shorten("auto Foo::bar(int)::{lambda(int)#1}::operator()(int) const", 60), "auto Foo::bar(int)::{lambda(int)#1}::operator()(int) const");
+	assert.equal(shorten("Very::Long::Scopes::Of::A::Class::operator()(int) const", 24), "…A::Class::operator()");
 	assert.equal(shorten("operator->", 10), "operator->");
 });
 

@@ -72,7 +72,7 @@ test("a name found within itself counts once", () => {
 });
 
 test("the timeline adds up threads", () => {
-	const thread = { id: 1, unique_id: 1, name: "t", process: 1 };
+	const thread = { id: 1, name: "t", process: 1 };
 	const all = sums({ from: 0, until: 9, unit: "ns", threads_total: 2, threads: [{ ...thread, running: [1, 2], blocked: [3, 0] }, { ...thread, running: [4, 0], blocked: [0, 1] }] });
 	assert.deepEqual(all, { running: [5, 2], blocked: [3, 1], runningMax: 5, blockedMax: 3 });
 });
@@ -101,7 +101,7 @@ test("rows are in an order where all siblings are", () => {
 
 test("the timeline says of which threads it is", () => {
 	const of = (told: number, all: number) => threadsInWords({
-		from: 0, until: 9, unit: "ns", threads_total: all, threads: Array.from({ length: told }, (_, id) => ({ id, unique_id: id, name: "", process: 1, running: [], blocked: [] })),
+		from: 0, until: 9, unit: "ns", threads_total: all, threads: Array.from({ length: told }, (_, id) => ({ id, name: "", process: 1, running: [], blocked: [] })),
 	});
 	assert.equal(of(7, 7), "Threads");
 	assert.equal(of(256, 1000), "Threads: the 256 with most of 1,000");
@@ -122,7 +122,7 @@ test("CSV is quoted as RFC 4180 has it", () => {
 });
 
 test("notes go into sections", () => {
-	const note = (kind: Note["kind"], text: string): Note => ({ kind, severity: "note", text });
+	const note = (kind: Note["kind"], text: string): Note => ({ kind, text });
 	const all = sections([note("says", "one"), note("heading", "Path"), note("path", ""), note("heading", "Empty")]);
 	assert.deepEqual(all.map(({ heading, notes }) => [heading, notes.map((n) => n.text)]), [["", ["one"]], ["Path", [""]]]);
 });

@@ -22,11 +22,11 @@ test("a link restores everything", () => {
 		{ type: "filter", set: { just_my_code: true, root: "x y<é>", waits: "all" } },
 		{ type: "search", text: "größe + 1" },
 		{ type: "invert" },
+		{ type: "flame", set: { color: "system", up: true, order: "name", measure: "inclusive_blocked_time" } },
 		{ type: "zoom", node: 77 },
 		{ type: "threads" },
 		{ type: "sort", view: "callers", sort: { column: "inclusive_samples", descending: true } },
 		{ type: "columns", view: "callers", columns: ["function_name", "inclusive_samples"] },
-		{ type: "flame", set: { color: "system", up: true } },
 	);
 	assert.deepEqual(back(state), state);
 });
