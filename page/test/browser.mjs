@@ -256,6 +256,54 @@ const tests = {
 		assert.equal(new URLSearchParams(await page.hash()).get("search"), word);
 	},
 
+	async searches_within_a_function() {
+		const { rows } = oracle.report("instructions");
+		const { function_name: name } = rows.find((row) => !row.function_name.startsWith("["));
+		await page.go(`view=instructions&function=${encodeURIComponent(name)}`);
+		const { total } = await page.table();
+		const [word] = (await page.table()).rows[0].name.split(" ");
+		await page.search(word);
+		assert.match(await page.text("footer .message"), new RegExp(`^[1-9][0-9,]* of ${total.toLocaleString("en")} rows have "${word}"`));
+		assert.ok((await page.page.$$(".code mark")).length > 0, "nothing is marked");
+		// What was typed stays, however soon Enter follows.
+		await page.page.fill("header input[type=search]", "typed");
+		await page.press("Enter");
+		assert.equal(await page.page.inputValue("header input[type=search]"), "typed");
+		assert.equal(new URLSearchParams(await page.hash()).get("search"), "typed");
+	},
+
+	async sheets_stay_open_and_views_as_they_were() {
+		await page.go("view=functions");
+		const focused = () => page.page.evaluate(() => document.activeElement.closest("label")?.textContent);
+		await page.page.getByRole("button", { name: "Columns" }).click();
+		const boxes = await page.page.$$(".sheet:not([hidden]) label");
+		const label = await boxes[2].textContent();
+		await boxes[1].click();
+		await boxes[2].click();
+		await page.settle();
+		assert.ok(await page.page.isVisible(".tools .sheet"), "the sheet of columns stays");
+		assert.equal(await focused(), label);
+		await page.press("Escape", "f");
+		const module = await page.page.$(".filters fieldset:last-of-type .choices label");
+		await module.click();
+		await page.settle();
+		assert.ok(await page.page.isVisible(".chips .sheet"), "the filter's sheet stays");
+		assert.equal(await focused(), await module.textContent());
+		await module.click();
+		await page.press("Escape");
+		await page.click("#tab-functions");
+		const top = () => page.page.evaluate(() => [...document.querySelectorAll("main .grid")].find((one) => one.offsetParent).scrollTop);
+		await page.page.setViewportSize({ width: 1600, height: 320 });
+		await page.page.focus(".grid");
+		await page.press("End");
+		const scrolled = await top();
+		assert.ok(scrolled > 0, "there is something to scroll");
+		await page.click("#tab-summary");
+		await page.click("#tab-functions");
+		assert.equal(await top(), scrolled);
+		await page.page.setViewportSize({ width: 1600, height: 900 });
+	},
+
 	async butterfly_recentres() {
 		const { rows } = oracle.report("functions");
 		// One that something with a name calls.
@@ -276,6 +324,11 @@ const tests = {
 		await page.page.goBack();
 		await page.settle();
 		assert.equal(await page.page.getAttribute(".middle h2", "data-tip"), top.function_name);
+		// What is suggested is what the tools are about.
+		await page.go("view=callers");
+		const suggested = await page.page.getAttribute(".middle h2", "data-tip");
+		await page.page.getByRole("button", { name: "Lines" }).click();
+		assert.equal(new URLSearchParams(await page.hash()).get("function"), suggested);
 	},
 
 	async flame_graph_zooms_and_finds() {
@@ -382,6 +435,13 @@ const tests = {
 			else assert.equal(is, should ?? "", `${id} of row ${i}`);
 		}));
 		assert.match(await page.text("footer .message"), new RegExp(`^${rows.length.toLocaleString("en")} rows were copied`));
+		await page.page.evaluate(() => {
+			navigator.clipboard.writeText = () => Promise.reject(new Error("no"));
+			document.execCommand = () => false;
+		});
+		await page.page.getByRole("button", { name: "Copy CSV" }).click();
+		await page.settle();
+		assert.match(await page.text("footer .message"), /^Nothing was copied/);
 	},
 
 	async names_are_text() {
