@@ -1,7 +1,7 @@
 /* Cells of tables: numbers right under each other, bars behind shares, names as far as they fit. */
-import { el } from "./dom.ts";
+import { el, type Child } from "./dom.ts";
 import { cellText, samplingError, writerOf } from "./format.ts";
-import { shorten, shortenPath, shown } from "./names.ts";
+import { shorten, shortenPath, split, tipOf } from "./names.ts";
 import type { Cell, Column, Kind } from "./protocol.ts";
 import type { Row } from "./source.ts";
 import type { Sort } from "./state.ts";
@@ -19,7 +19,7 @@ export interface GridColumn {
 	title: string;
 	help: string;
 	kind: Kind;
-	digits: number | undefined;
+	digits: number;
 	/** Its place in a row's cells. */
 	at: number;
 	/** Its least width in pixels, and its part of what is left. */
@@ -43,17 +43,16 @@ const NAME_PX = 320;
 const FATE_PX = 180;
 const INDENT_PX = 12;
 const INDENT_MAX = 24;
-const TIP_MAX = 4000;
 
 /** The column @column of a view as a table shows it, the first one as the row's name. */
 export function gridColumn(column: Column, at: number, isFirst: boolean, samples?: number): GridColumn {
-	const title = column.header ?? column.title;
+	const title = column.header;
 	const isText = column.kind === "text";
-	const least = Math.max(WIDTHS[column.kind], Math.min(title.length, 26) * 7 + 26);
+	const least = Math.max(WIDTHS[column.kind], Math.min(title.length, 26) * 7 + 32);
 	return {
 		id: column.id,
 		title,
-		help: column.title === title ? (column.help ?? "") : `${column.title}. ${column.help ?? ""}`,
+		help: column.title === title ? column.help : `${column.title}. ${column.help}`,
 		kind: column.kind,
 		digits: column.digits,
 		at,
@@ -61,7 +60,7 @@ export function gridColumn(column: Column, at: number, isFirst: boolean, samples
 		grows: isFirst ? 4 : isText ? 1 : 0,
 		sorts: true,
 		isText,
-		falls: !!column.is_amount,
+		falls: column.is_amount,
 		samplesOf: column.id.endsWith("_samples") ? samples : undefined,
 	};
 }
@@ -89,27 +88,15 @@ export function headCell(column: GridColumn, i: number, sort: Sort | undefined):
 	);
 }
 
-/** @text with the parts that are @wanted (lower case) marked. */
-export function marked(text: string, wanted: string): Node[] {
-	const parts: Node[] = [];
-	const lower = wanted ? text.toLowerCase() : "";
-	let from = 0;
-	for (let at = wanted ? lower.indexOf(wanted) : -1; at >= 0; at = lower.indexOf(wanted, from)) {
-		parts.push(document.createTextNode(text.slice(from, at)), el("mark", {}, text.slice(at, at + wanted.length)));
-		from = at + wanted.length;
-	}
-	parts.push(document.createTextNode(text.slice(from)));
-	return parts;
-}
-
-function tip(text: string): string {
-	return text.length > TIP_MAX ? text.slice(0, TIP_MAX) + "…" : text;
+/** @text with the parts that are @wanted marked, case ignored. */
+function marked(text: string, wanted: string): Child[] {
+	return split(text, wanted).map((part, i) => (i % 2 ? el("mark", {}, part) : part));
 }
 
 function nameCell(column: GridColumn, row: Row, isTree: boolean, highlight: string): HTMLElement {
 	const name = String(row.cells[column.at] ?? "");
 	const columns = Math.max(24, Math.floor((innerWidth * 0.42 - Math.min(row.level, INDENT_MAX) * INDENT_PX) / CHARACTER_PX));
-	const text = el("span.name-text", { dir: "ltr", "data-tip": tip(shown(name)) }, ...marked(shorten(name, columns), highlight));
+	const text = el("span.name-text", { dir: "ltr", "data-tip": tipOf(name) }, ...marked(shorten(name, columns), highlight));
 	const cell = el("div.cell.name", { role: isTree ? "gridcell" : "rowheader" });
 	if (isTree) {
 		cell.style.setProperty("--level", String(Math.min(row.level, INDENT_MAX)));
@@ -130,13 +117,13 @@ function numberTip(column: GridColumn, cell: Cell, text: string): string {
 	return lines.filter(Boolean).join("\n");
 }
 
-const FATES: readonly (readonly [id: string, title: string, name: string])[] = [
-	["gen_0_instances_collected", "died in generation 0", "gen0"],
-	["gen_1_instances_collected", "died in generation 1", "gen1"],
-	["gen_2_instances_collected", "died in generation 2", "gen2"],
-	["large_object_heap_instances_collected", "died in the large object heap", "large"],
-	["pinned_object_heap_instances_collected", "died in the pinned object heap", "pinned"],
-	["instances_alive_at_end", "alive at the end", "alive"],
+const FATES: readonly (readonly [id: string, title: string, name: string, short: string])[] = [
+	["gen_0_instances_collected", "died in generation 0", "gen0", "generation 0"],
+	["gen_1_instances_collected", "died in generation 1", "gen1", "1"],
+	["gen_2_instances_collected", "died in generation 2", "gen2", "2"],
+	["large_object_heap_instances_collected", "died in the large object heap", "large", "large object heap"],
+	["pinned_object_heap_instances_collected", "died in the pinned object heap", "pinned", "pinned object heap"],
+	["instances_alive_at_end", "alive at the end", "alive", "alive at the end"],
 ];
 
 /** A column that shows where objects of a type died; undefined where that is not known. */
@@ -144,10 +131,15 @@ export function fateColumn(columns: readonly Column[]): GridColumn | undefined {
 	const parts = FATES.map(([id, title, name]) => ({ at: columns.findIndex((column) => column.id === id), title, class: name }));
 	if (parts.some((part) => part.at < 0)) return undefined;
 	return {
-		id: "fate", title: "Where they died", kind: "text", digits: undefined, at: -1, least: FATE_PX, grows: 0, sorts: false,
+		id: "fate", title: "Where they died", kind: "text", digits: 0, at: -1, least: FATE_PX, grows: 0, sorts: false,
 		isText: true, falls: false, parts,
 		help: "Young (left, cheap) to old (dear): generations 0, 1, 2, the heaps of large and pinned objects; last what is still alive.",
 	};
+}
+
+/** What the colours of fates are. */
+export function fateLegend(): HTMLElement {
+	return el("span.legend", {}, el("span", {}, "Where they died:"), ...FATES.map(([, , name, short]) => el("span", {}, el(`i.${name}` as "i"), short)));
 }
 
 function fateCell(parts: readonly Part[], row: Row): HTMLElement {
@@ -175,7 +167,7 @@ export function cellNode(
 	if (column.isText) {
 		const text = String(cell ?? "");
 		const short = column.id.endsWith("path") || column.id.endsWith("file") ? shortenPath(text, 60) : shorten(text, 200);
-		return el("div.cell.text", { role: "gridcell", "data-tip": text ? tip(shown(text)) : undefined },
+		return el("div.cell.text", { role: "gridcell", "data-tip": tipOf(text) || undefined },
 			el("span", { dir: "ltr" }, ...marked(short, highlight)));
 	}
 	const text = cellText(cell, writerOf(column, max[column.at] ?? 0));

@@ -1,6 +1,7 @@
 /*
  * The page's side of the engine: one request at a time, so that an answer nobody waits for any more
- * is never computed. Of requests with one key only the newest counts; those before it are dropped.
+ * is never computed. Of the requests of one asker only the newest counts: those before it are
+ * dropped, and what the engine still says to them is not told.
  */
 import type { Engine, Filter } from "./protocol.ts";
 
@@ -13,7 +14,7 @@ export class Overtaken extends Error {
 
 interface Waiting {
 	request: object;
-	key: string;
+	asker: object | undefined;
 	resolve: (answer: unknown) => void;
 	reject: (error: Error) => void;
 }
@@ -36,7 +37,7 @@ function wired(request: object): object {
 
 export class Client {
 	private queue: Waiting[] = [];
-	private busy = false;
+	private current: Waiting | undefined;
 	private readonly cache = new Map<string, unknown>();
 
 	/** Told whenever the engine begins to work or has nothing left to do. */
@@ -44,20 +45,22 @@ export class Client {
 
 	constructor(private readonly engine: Engine) {}
 
-	/** The answer to @request. @key names what it is for, such as a table; "" = nothing overtakes it. */
-	ask<T>(asked: object, key = ""): Promise<T> {
+	/** The answer to @request. What @asker has asked before is overtaken; without one nothing is. */
+	ask<T>(asked: object, asker?: object): Promise<T> {
 		const request = wired(asked);
-		if (key)
-			this.queue = this.queue.filter((other) => {
-				if (other.key === key) other.reject(new Overtaken());
-				return other.key !== key;
-			});
+		if (asker) this.overtake(asker);
 		const cached = this.cache.get(JSON.stringify(request));
 		if (cached !== undefined) return Promise.resolve(cached as T);
 		return new Promise<T>((resolve, reject) => {
-			this.queue.push({ request, key, resolve: resolve as (answer: unknown) => void, reject });
-			void this.work();
+			this.queue.push({ request, asker, resolve: resolve as (answer: unknown) => void, reject });
+			if (!this.current) void this.work();
 		});
+	}
+
+	/** Drops what @asker waits for, also what the engine is working at. */
+	overtake(asker: object): void {
+		for (const waiting of [...this.queue, this.current]) if (waiting?.asker === asker) waiting.reject(new Overtaken());
+		this.queue = this.queue.filter((waiting) => waiting.asker !== asker);
 	}
 
 	private keep(request: object, answer: unknown): void {
@@ -70,28 +73,19 @@ export class Client {
 	}
 
 	private async work(): Promise<void> {
-		if (this.busy) return;
-		this.busy = true;
 		this.onbusy(true);
-		for (let next = this.queue.shift(); next; next = this.queue.shift()) {
+		while ((this.current = this.queue.shift())) {
+			const { request, resolve, reject } = this.current;
 			try {
-				const answer = await this.engine.request(next.request);
+				const answer = await this.engine.request(request);
 				const error = (answer as { error?: string }).error;
 				if (error) throw new Error(error);
-				this.keep(next.request, answer);
-				next.resolve(answer);
+				this.keep(request, answer);
+				resolve(answer);
 			} catch (error) {
-				next.reject(error as Error);
+				reject(error as Error);
 			}
 		}
-		this.busy = false;
 		this.onbusy(false);
 	}
-}
-
-/** Shows failures of @work by @report, but for requests that were overtaken. */
-export function unlessOvertaken(work: Promise<void>, report: (message: string) => void): void {
-	work.catch((error: Error) => {
-		if (!(error instanceof Overtaken)) report(error.message);
-	});
 }

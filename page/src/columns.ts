@@ -10,9 +10,15 @@ export function chooseColumns(context: Context, info: ViewInfo): HTMLElement {
 	const name = info.columns[nameColumn(info.columns)]?.id;
 	return popover("Columns", "Choose the columns of this table.", () => {
 		const list = el("div.choices");
+		const boxes = new Map<string, HTMLInputElement>();
+		const usual = () => {
+			set(undefined);
+			for (const [id, box] of boxes) box.checked = chosen().includes(id);
+		};
 		for (const column of info.columns) {
 			if (column.id === name) continue;
 			const box = el("input", { type: "checkbox" });
+			boxes.set(column.id, box);
 			box.checked = chosen().includes(column.id);
 			box.addEventListener("change", () => {
 				const now = chosen();
@@ -21,6 +27,6 @@ export function chooseColumns(context: Context, info: ViewInfo): HTMLElement {
 			});
 			list.append(el("label", { "data-tip": column.help }, box, column.title));
 		}
-		return el("div", {}, list, el("div.actions", {}, button("Usual columns", () => set(undefined))));
+		return el("div", {}, list, el("div.actions", {}, button("Usual columns", usual)));
 	});
 }

@@ -1,7 +1,7 @@
 /* Tables as RFC 4180 has them: raw numbers, titles first. */
 import type { GridColumn } from "./cells.ts";
-import { announce } from "./dom.ts";
-import type { Context } from "./panel.ts";
+import { el } from "./dom.ts";
+import { grouped } from "./format.ts";
 import type { Cell } from "./protocol.ts";
 import type { Source } from "./source.ts";
 
@@ -16,26 +16,30 @@ export function toCsv(titles: readonly string[], rows: readonly Cell[][]): strin
 	return [titles, ...rows].map((row) => row.map(field).join(",") + "\r\n").join("");
 }
 
-/** Pages opened from a file may have no clipboard of their own; selecting and copying always works. */
+/** Pages opened from a file may have no clipboard of their own; selecting and copying mostly works. */
 async function copy(text: string): Promise<void> {
 	try {
 		await navigator.clipboard.writeText(text);
 	} catch {
-		const area = document.createElement("textarea");
+		const area = el("textarea");
 		area.value = text;
 		document.body.append(area);
 		area.select();
-		document.execCommand("copy");
+		const isCopied = document.execCommand("copy");
 		area.remove();
+		if (!isCopied) throw new Error("this browser lets the page copy nothing");
 	}
 }
 
-/** Copies all rows of @source as they are shown, columns and order alike. */
-export async function copyCsv(source: Source | undefined, columns: readonly GridColumn[], context: Context): Promise<void> {
-	if (!source) return;
-	const rows = await source.some(0, ROWS_MAX);
-	const cells = rows.map((row) => columns.map((column) => row.cells[column.at] ?? null));
-	await copy(toCsv(columns.map((column) => column.title), cells));
-	announce(`${rows.length} rows copied`);
-	context.report(`${rows.length} rows were copied as CSV.`);
+/** Copies all rows of @source as they are shown, columns and order alike; says what became of it. */
+export async function copyCsv(source: Source, columns: readonly GridColumn[]): Promise<string> {
+	try {
+		const rows = await source.some(0, ROWS_MAX);
+		const cells = rows.map((row) => columns.map((column) => row.cells[column.at] ?? null));
+		await copy(toCsv(columns.map((column) => column.title), cells));
+		const of = rows.length < source.total ? `The first ${grouped(rows.length)} of ${grouped(source.total)}` : grouped(rows.length);
+		return `${of} rows were copied as CSV.`;
+	} catch (error) {
+		return `Nothing was copied: ${(error as Error).message}`;
+	}
 }

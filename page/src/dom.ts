@@ -1,4 +1,6 @@
 /* Making elements: text is text, never markup, whatever the program's names hold. */
+import { shown } from "./names.ts";
+import type { Place } from "./question.ts";
 
 type Attributes = Record<string, string | number | boolean | undefined | ((event: never) => void)>;
 export type Child = Node | string | null | undefined | false;
@@ -29,6 +31,50 @@ export function button(label: string, onclick: (event: MouseEvent) => void, attr
 /** Puts @children in place of what @element holds. */
 export function fill(element: Element, ...children: Child[]): void {
 	element.replaceChildren(...children.filter((child): child is Node | string => !!child));
+}
+
+const FOCUSABLE = "button, input, select";
+
+/** Puts @children in place of what @element holds; what has the focus has it again, or what is now in its place. */
+export function refill(element: Element, ...children: Child[]): void {
+	const at = [...element.querySelectorAll(FOCUSABLE)].indexOf(document.activeElement!);
+	fill(element, ...children);
+	const all = element.querySelectorAll<HTMLElement>(FOCUSABLE);
+	if (at >= 0) all[Math.min(at, all.length - 1)]?.focus();
+}
+
+/** @element as the place of an answer; when there is none, it shows why and hides all else. */
+export function placeIn(element: HTMLElement): Place {
+	const problem = el("p.problem", { role: "alert" });
+	const end = (isFailed: boolean) => {
+		element.removeAttribute("aria-busy");
+		element.classList.toggle("failed", isFailed);
+		if (isFailed) element.append(problem);
+		else problem.remove();
+	};
+	return {
+		waits: () => element.setAttribute("aria-busy", "true"),
+		arrived: () => end(false),
+		failed(message) {
+			problem.textContent = shown(message);
+			end(true);
+		},
+	};
+}
+
+/** Makes @canvas so large, in pixels of the page, and gives what draws on it in these. */
+export function sized(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D {
+	const ratio = devicePixelRatio || 1;
+	const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+	if (canvas.width !== w || canvas.height !== h) {
+		Object.assign(canvas, { width: w, height: h });
+		Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
+	}
+	const to = canvas.getContext("2d")!;
+	to.setTransform(ratio, 0, 0, ratio, 0, 0);
+	to.clearRect(0, 0, width, height);
+	to.textBaseline = "middle";
+	return to;
 }
 
 /** A list to choose one of. */

@@ -1,16 +1,18 @@
 /* Chips that say what of the recording is shown, each of which takes itself back, and how to filter. */
-import { button, el, fill, type Child } from "./dom.ts";
+import { button, el, refill, type Child } from "./dom.ts";
 import { duration } from "./format.ts";
-import { shorten, shown } from "./names.ts";
-import { can, type Context } from "./panel.ts";
+import { shorten, tipOf } from "./names.ts";
+import type { Context } from "./panel.ts";
 import { popover } from "./popover.ts";
 import type { Filter, ProcessInfo } from "./protocol.ts";
 import type { State } from "./state.ts";
 
+type Change = { [K in keyof Filter]?: Filter[K] | undefined };
+
 interface Chip {
 	label: string;
 	value: string;
-	without: { [K in keyof Filter]?: Filter[K] | undefined };
+	without: Change;
 }
 
 function processName(process: ProcessInfo | undefined, id: number): string {
@@ -21,11 +23,14 @@ function processName(process: ProcessInfo | undefined, id: number): string {
 const LIST_LONG = 12;
 
 export class Filters {
-	readonly element = el("div.chips", { role: "group", "aria-label": "What is shown" });
+	readonly element: HTMLElement;
 	private readonly opener: HTMLElement;
+	/** Beside the opener, whose sheet stays open while they change. */
+	private readonly chosen = el("span.chips");
 
 	constructor(private readonly context: Context) {
 		this.opener = popover("Filter", "Show a part of the recording only. (f)", () => this.choices());
+		this.element = el("div.chips", { role: "group", "aria-label": "What is shown" }, this.opener, this.chosen);
 	}
 
 	open(): void {
@@ -60,8 +65,7 @@ export class Filters {
 				without: { from: undefined, until: undefined },
 			});
 		}
-		for (const key of ["root", "focus", "hide"] as const)
-			if (filter[key]) chips.push({ label: key, value: filter[key], without: { [key]: undefined } });
+		if (filter.root) chips.push({ label: "root", value: filter.root, without: { root: undefined } });
 		if (filter.just_my_code) chips.push({ label: "", value: "just my code", without: { just_my_code: undefined } });
 		if (filter.waits) chips.push({ label: "waits", value: filter.waits, without: { waits: undefined } });
 		return chips;
@@ -73,22 +77,21 @@ export class Filters {
 		const elements: Child[] = chips.map((chip) =>
 			el(
 				"span.chip",
-				{ "data-tip": shown(chip.value.slice(0, 2000)) },
+				{ "data-tip": tipOf(chip.value) },
 				chip.label && el("span.quiet", {}, `${chip.label} `),
 				el("span", { dir: "ltr" }, shorten(chip.value, 48)),
 				button("×", () => take(chip), { "aria-label": `Show all again, without ${chip.label} ${shorten(chip.value, 48)}` }),
 			),
 		);
-		fill(
-			this.element,
-			this.opener,
+		refill(
+			this.chosen,
 			...elements,
 			chips.length > 1 && button("Clear all", () => this.context.dispatch({ type: "clear" })),
 			!chips.length && el("span.quiet", {}, "everything is shown"),
 		);
 	}
 
-	/** Boxes of which several may be ticked, most used first as the session has them. */
+	/** Boxes of which several may be ticked, in the session's order. */
 	private boxes<T>(title: string, all: readonly (readonly [T, string])[], key: "process" | "thread" | "module"): Child {
 		if (all.length < 2) return null;
 		const list = el("div.choices");
@@ -100,7 +103,7 @@ export class Filters {
 				const next = box.checked ? [...chosen(), id] : chosen().filter((other) => other !== id);
 				this.context.dispatch({ type: "filter", set: { [key]: next } });
 			});
-			list.append(el("label", { dir: "ltr", "data-tip": shown(name.slice(0, 2000)) }, box, shorten(name, 60)));
+			list.append(el("label", { dir: "ltr", "data-tip": tipOf(name) }, box, shorten(name, 60)));
 		}
 		return el("fieldset", {}, el("legend", {}, title), all.length > LIST_LONG && this.finder(title, list), list);
 	}
@@ -115,46 +118,33 @@ export class Filters {
 		return input;
 	}
 
-	/** A name or pattern to type. */
-	private line(label: string, key: "root" | "focus" | "hide", tip: string): Child {
-		if (!can(this.context.session, key)) return null;
-		const input = el("input", { type: "text", spellcheck: "false", value: this.context.state.filter[key] ?? "" });
-		const set = () => this.context.dispatch({ type: "filter", set: { [key]: input.value } });
-		input.addEventListener("change", set);
-		return el("label.line", { "data-tip": tip }, el("span", {}, label), input);
+	/** A function's name to type. */
+	private root(): HTMLElement {
+		const input = el("input", { type: "text", spellcheck: "false", value: this.context.state.filter.root ?? "" });
+		input.addEventListener("change", () => this.context.dispatch({ type: "filter", set: { root: input.value } }));
+		return el("label.line", { "data-tip": "The call tree begins at this function." }, el("span", {}, "Root"), input);
 	}
 
-	private flag(label: string, key: "just_my_code", tip: string): Child {
-		if (!can(this.context.session, key)) return null;
+	private flag(label: string, tip: string, is: boolean, set: (is: boolean) => Change): HTMLElement {
 		const box = el("input", { type: "checkbox" });
-		box.checked = !!this.context.state.filter[key];
-		box.addEventListener("change", () => this.context.dispatch({ type: "filter", set: { [key]: box.checked } }));
+		box.checked = is;
+		box.addEventListener("change", () => this.context.dispatch({ type: "filter", set: set(box.checked) }));
 		return el("label.line", { "data-tip": tip }, box, label);
 	}
 
-	private waits(): Child {
-		if (!can(this.context.session, "waits")) return null;
-		const box = el("input", { type: "checkbox" });
-		box.checked = this.context.state.filter.waits === "all";
-		box.addEventListener("change", () =>
-			this.context.dispatch({ type: "filter", set: { waits: box.checked ? "all" : undefined } }),
-		);
-		return el("label.line", { "data-tip": "Waits for work, for children and for a processor, too." }, box, "All waits count");
-	}
-
 	private choices(): HTMLElement {
-		const { processes, modules } = this.context.session;
+		const { session: { processes, modules, views }, state: { filter } } = this.context;
 		const threads = processes.flatMap((process) =>
 			process.threads.map((thread): [number, string] => [thread.id, `${thread.name || "thread"} ${thread.id} · ${process.name}`]),
 		);
 		return el(
 			"div.filters",
 			{},
-			this.flag("Just my code", "just_my_code", "Fold the system's code into what called it."),
-			this.waits(),
-			this.line("Root", "root", "The call tree begins at this function."),
-			this.line("Focus", "focus", "Only what has a function like this on its stack."),
-			this.line("Hide", "hide", "Frames like this are part of what called them."),
+			this.flag("Just my code", "Fold the system's code into what called it.",
+				!!filter.just_my_code, (is) => ({ just_my_code: is })),
+			views.some(({ name }) => name === "waits") && this.flag("All waits count", "Waits for work, for children and for a processor, too.",
+				filter.waits === "all", (is) => ({ waits: is ? "all" : undefined })),
+			this.root(),
 			this.boxes("Processes", processes.map((p): [number, string] => [p.id, `${p.name} (${p.id})`]), "process"),
 			this.boxes("Threads", threads, "thread"),
 			this.boxes("Modules", modules.map((name): [string, string] => [name, name]), "module"),

@@ -1,16 +1,16 @@
 /* The flame graph's canvas: as large as what is in sight, whatever the graph is. */
-import { el } from "./dom.ts";
+import { el, sized } from "./dom.ts";
 import { boxAt, type Box, type Found } from "./flame-layout.ts";
 import type { Palette } from "./flame-colors.ts";
 import { shorten } from "./names.ts";
 import type { Flame } from "./protocol.ts";
 
-export const FRAME_PX = 19;
+const FRAME_PX = 19;
 const TEXT_LEAST_PX = 34;
 const PAD_PX = 4;
 const FONT = '12px system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif';
 
-export interface Picture {
+interface Picture {
 	rows: Box[][];
 	palette: Palette;
 	/** What was searched for, in each graph of the picture; empty = nothing was. */
@@ -101,18 +101,8 @@ export class FlameCanvas {
 		const { picture } = this;
 		const { clientWidth, clientHeight, scrollTop } = this.element;
 		if (!picture || !clientWidth) return;
-		const ratio = devicePixelRatio || 1;
-		if (this.canvas.width !== Math.round(clientWidth * ratio) || this.canvas.height !== Math.round(clientHeight * ratio)) {
-			this.canvas.width = Math.round(clientWidth * ratio);
-			this.canvas.height = Math.round(clientHeight * ratio);
-			this.canvas.style.width = `${clientWidth}px`;
-			this.canvas.style.height = `${clientHeight}px`;
-		}
-		const to = this.canvas.getContext("2d")!;
-		to.setTransform(ratio, 0, 0, ratio, 0, 0);
-		to.clearRect(0, 0, clientWidth, clientHeight);
+		const to = sized(this.canvas, clientWidth, clientHeight);
 		to.font = FONT;
-		to.textBaseline = "middle";
 		this.characterPx = to.measureText("abcdefghijklmnopqrstuvwxyz_:").width / 28;
 		picture.rows.forEach((boxes, row) => {
 			const y = this.y(row) - scrollTop;

@@ -14,7 +14,6 @@ export interface Palette {
 	found: string;
 	foundText: string;
 	dimmed: string;
-	line: string;
 	system: string[];
 }
 
@@ -58,7 +57,6 @@ export function makePalette(isDark: boolean, color: FlameColor, order: readonly 
 		found: isDark ? "#b58900" : "#ffd54a",
 		foundText: isDark ? "#fff" : "#1b1f24",
 		dimmed: isDark ? "#2a2d31" : "#eef0f2",
-		line: isDark ? "#16181c" : "#ffffff",
 	};
 }
 

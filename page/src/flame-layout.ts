@@ -36,28 +36,28 @@ export function ancestors(nodes: FlameNodes, node: number): number[] {
 	return path;
 }
 
-/** What fills the width of the whole of @graph: one root, or all of several together. */
-export function whole(graph: Flame): number {
-	const { nodes } = graph;
-	return subtreeEnd(nodes, 0) < nodes.id.length ? graph.total : (nodes.value[0] ?? 0);
+/** What of a graph fills a width, from row @row down: nodes @from to @end, which have @total. */
+interface Part {
+	graph: Flame;
+	from: number;
+	end: number;
+	total: number;
+	row: number;
 }
 
-/** Boxes of the subtree of @node in @width, its own in row @row; those narrower than @least are left out. */
-function subtree(graph: Flame, node: number, width: number, row: number, least: number): Box[] {
+/** Boxes of @part in @width; those narrower than @least are left out. */
+function boxesOf({ graph, from, end, total, row }: Part, width: number, least: number): Box[] {
 	const { nodes } = graph;
 	const boxes: Box[] = [];
-	const isAll = node === 0;
-	const end = isAll ? nodes.id.length : subtreeEnd(nodes, node);
-	const all = isAll ? whole(graph) : nodes.value[node]!;
-	const scale = all ? width / all : 0;
-	for (let i = node; i < end; i++) {
+	const scale = total ? width / total : 0;
+	for (let i = from; i < end; i++) {
 		const wide = nodes.value[i]! * scale;
 		if (wide < least) continue;
 		boxes.push({
 			node: i,
-			x: (nodes.start[i]! - nodes.start[node]!) * scale,
+			x: (nodes.start[i]! - nodes.start[from]!) * scale,
 			width: wide,
-			row: row + nodes.depth[i]! - nodes.depth[node]!,
+			row: row + nodes.depth[i]! - nodes.depth[from]!,
 			graph,
 			isAncestor: false,
 		});
@@ -65,19 +65,27 @@ function subtree(graph: Flame, node: number, width: number, row: number, least: 
 	return boxes;
 }
 
+function wholeOf(graph: Flame, row: number): Part {
+	return { graph, from: 0, end: graph.nodes.id.length, total: graph.total, row };
+}
+
 /**
  * Boxes by rows, each from left to right. @detail is the graph of the node that is zoomed to, with
- * more of what is small; undefined as long as it is not there.
+ * more of what is small; undefined as long as it is not there. Nothing is there of a node that is
+ * too small for @base until @detail is, and then its callers are not known.
  */
 export function layOut(base: Flame, zoom: number, detail: Flame | undefined, width: number, least = 0.4): Box[][] {
+	const { nodes } = base;
+	const at = zoom ? nodes.id.indexOf(zoom) : -1;
+	const callers = at >= 0 ? ancestors(nodes, at) : [];
+	const boxes = callers.map((node, row): Box => ({ node, x: 0, width, row, graph: base, isAncestor: true }));
+	if (detail) boxes.push(...boxesOf(wholeOf(detail, callers.length), width, least));
+	else if (!zoom) boxes.push(...boxesOf(wholeOf(base, 0), width, least));
+	else if (at >= 0) {
+		const part = { graph: base, from: at, end: subtreeEnd(nodes, at), total: nodes.value[at]!, row: callers.length };
+		boxes.push(...boxesOf(part, width, least));
+	}
 	const rows: Box[][] = [];
-	const at = zoom ? base.nodes.id.indexOf(zoom) : 0;
-	const boxes: Box[] = [];
-	const callers = at > 0 ? ancestors(base.nodes, at) : zoom ? [0] : [];
-	if (zoom)
-		callers.forEach((node, row) => boxes.push({ node, x: 0, width, row, graph: base, isAncestor: true }));
-	if (detail?.nodes.id.length) boxes.push(...subtree(detail, 0, width, callers.length, least));
-	else if (at >= 0 && base.nodes.id.length) boxes.push(...subtree(base, at, width, callers.length, least));
 	for (const box of boxes) (rows[box.row] ??= []).push(box);
 	for (let i = 0; i < rows.length; i++) rows[i] ??= [];
 	return rows;
@@ -123,6 +131,5 @@ export function find(graph: Flame, wanted: string): Found {
 		value += nodes.value[i]!;
 		within = depth;
 	}
-	const all = whole(graph);
-	return { isName, frames, share: all ? value / all : 0 };
+	return { isName, frames, share: graph.total ? value / graph.total : 0 };
 }

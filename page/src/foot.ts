@@ -3,6 +3,7 @@ import { el } from "./dom.ts";
 import { bytes, duration, grouped } from "./format.ts";
 import { shown } from "./names.ts";
 import type { Session } from "./protocol.ts";
+import type { Place } from "./question.ts";
 
 const SAID_MS = 8000;
 const BUSY_AFTER_MS = 80;
@@ -27,7 +28,7 @@ export function factsInWords(facts: Record<string, unknown>): string[] {
 	return words;
 }
 
-export class Foot {
+export class Foot implements Place {
 	readonly element: HTMLElement;
 	private readonly words = el("span.facts");
 	private readonly message = el("span.message", { role: "status" });
@@ -36,13 +37,28 @@ export class Foot {
 	private busyTimer = 0;
 
 	constructor(session: Session) {
-		const when = typeof session.recorded_at === "number" ? new Date(session.recorded_at).toLocaleString() : "";
+		const when = session.recorded_at_ms ? new Date(session.recorded_at_ms).toLocaleString() : "";
 		this.element = el("footer", {}, this.words, el("span.grow"), this.message, this.progress,
 			el("span.quiet", {}, [when && `recorded ${when}`, "dwell"].filter(Boolean).join(" · ")));
 	}
 
 	facts(facts: Record<string, unknown>): void {
 		this.words.textContent = factsInWords(facts).join(" · ");
+	}
+
+	waits(): void {
+		this.words.setAttribute("aria-busy", "true");
+	}
+
+	arrived(): void {
+		this.words.removeAttribute("aria-busy");
+	}
+
+	/** The facts are not to be had. */
+	failed(message: string): void {
+		this.arrived();
+		this.facts({});
+		this.say(message);
 	}
 
 	say(message: string): void {

@@ -10,7 +10,6 @@ const UNITS = [
 ] as const;
 
 const DIGITS_FEW = 0;
-const DIGITS_OF_KIND: Partial<Record<Kind, number>> = { duration: 1, time: 2, call: 3 };
 
 export function isTime(kind: Kind): boolean {
 	return kind === "time" || kind === "duration" || kind === "call";
@@ -41,15 +40,14 @@ export function grouped(n: number): string {
 }
 
 /** What a table's column needs to write its cells alike. */
-export interface Writer {
+interface Writer {
 	kind: Kind;
 	digits: number;
 	unit: number;
 }
 
-export function writerOf(column: { kind: Kind; digits?: number | undefined }, max: number): Writer {
-	const digits = column.digits ?? DIGITS_OF_KIND[column.kind] ?? 1;
-	return { kind: column.kind, digits, unit: unitFor(max, digits) };
+export function writerOf({ kind, digits }: { kind: Kind; digits: number }, max: number): Writer {
+	return { kind, digits, unit: unitFor(max, digits) };
 }
 
 export function cellText(cell: Cell, w: Writer): string {

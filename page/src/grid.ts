@@ -7,12 +7,12 @@ import { el, fill } from "./dom.ts";
 import type { Row, Source } from "./source.ts";
 import type { Sort } from "./state.ts";
 
-export const ROW_PX = 24;
+const ROW_PX = 24;
 /** Browsers lay out nothing higher than some 16 million pixels; longer tables scroll in larger steps. */
 const HEIGHT_MAX = 8_000_000;
 const SPARE_ROWS = 6;
 
-export interface GridOptions {
+interface GridOptions {
 	label: string;
 	isTree: boolean;
 	onsort?: (sort: Sort) => void;
@@ -25,6 +25,8 @@ export interface GridOptions {
 	onkey?: (event: KeyboardEvent, i: number) => boolean;
 }
 
+let made = 0;
+
 export class Grid {
 	readonly element: HTMLElement;
 	private readonly head = el("div.grid-head", { role: "row" });
@@ -36,6 +38,10 @@ export class Grid {
 	private highlight = "";
 	private current = 0;
 	private frame = 0;
+	/** Where it was scrolled to: who is taken out of the page forgets it. */
+	private scrolled = 0;
+	/** Of the ids of its rows. */
+	private readonly prefix = `grid-${++made}`;
 
 	constructor(private readonly options: GridOptions) {
 		this.element = el(
@@ -44,7 +50,10 @@ export class Grid {
 			this.head,
 			this.body,
 		);
-		this.element.addEventListener("scroll", () => this.drawSoon(), { passive: true });
+		this.element.addEventListener("scroll", () => {
+			this.scrolled = this.element.scrollTop;
+			this.drawSoon();
+		}, { passive: true });
 		this.element.addEventListener("keydown", (event) => this.key(event));
 		this.body.addEventListener("mousedown", (event) => this.press(event));
 		this.body.addEventListener("click", (event) => this.click(event));
@@ -66,18 +75,29 @@ export class Grid {
 		this.source = source;
 		this.columns = columns;
 		this.sort = sort;
-		this.highlight = highlight.toLowerCase();
+		this.highlight = highlight;
 		source.onchange = () => this.redraw();
 		const tracks = columns.map(({ least, grows }) => (grows ? `minmax(${least}px, ${grows}fr)` : `${least}px`));
 		this.element.style.setProperty("--columns", tracks.join(" "));
 		this.element.style.setProperty("--least", `${columns.reduce((sum, column) => sum + column.least, 0)}px`);
 		this.drawHead();
-		if (!keep) {
-			this.element.scrollTop = 0;
-			this.current = 0;
-		}
+		if (!keep) this.scrolled = this.current = 0;
 		this.redraw();
+		this.element.scrollTop = this.scrolled;
+		this.draw();
 		this.options.onselect?.(this.selectedRow);
+	}
+
+	/** Marks @highlight in all texts. */
+	mark(highlight: string): void {
+		this.highlight = highlight;
+		this.redraw();
+	}
+
+	/** There is nothing to show. */
+	clear(): void {
+		this.source = undefined;
+		this.redraw();
 	}
 
 	private drawHead(): void {
@@ -149,7 +169,7 @@ export class Grid {
 
 	private makeRow(i: number): HTMLElement {
 		const row = this.source!.row(i);
-		const element = el("div.grid-row", { role: "row", id: `row-${i}`, "aria-rowindex": i + 2 });
+		const element = el("div.grid-row", { role: "row", id: `${this.prefix}-${i}`, "aria-rowindex": i + 2 });
 		element.dataset.row = String(i);
 		if (!row) {
 			element.classList.add("coming");
@@ -170,7 +190,7 @@ export class Grid {
 			row.classList.toggle("current", i === this.current);
 			row.setAttribute("aria-selected", String(i === this.current));
 		}
-		if (this.drawn.has(this.current)) this.element.setAttribute("aria-activedescendant", `row-${this.current}`);
+		if (this.drawn.has(this.current)) this.element.setAttribute("aria-activedescendant", `${this.prefix}-${this.current}`);
 		else this.element.removeAttribute("aria-activedescendant");
 	}
 
@@ -215,11 +235,13 @@ export class Grid {
 			void this.options.ontoggle?.(i!, !row.isOpen);
 	}
 
-	/** In the order of the next column, or turned round. */
+	/** In the order of the next column, or turned round, though its column be hidden. */
 	private sortByKey(isNext: boolean): void {
+		const { sort } = this;
+		if (!isNext) return sort && this.options.onsort?.({ ...sort, descending: !sort.descending });
 		const able = this.columns.filter((column) => column.sorts);
-		const at = able.findIndex((column) => column.id === sortedColumn(this.columns, this.sort));
-		const column = able[isNext ? (at + 1) % able.length : Math.max(0, at)];
+		const at = able.findIndex((column) => column.id === sortedColumn(this.columns, sort));
+		const column = able[(at + 1) % able.length];
 		if (column) this.options.onsort?.(this.nextSort(column));
 	}
 

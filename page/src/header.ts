@@ -1,7 +1,7 @@
 /* The head of the page: what was recorded, the search, looks, help. */
 import { button, debounced, el } from "./dom.ts";
 import { duration } from "./format.ts";
-import { shorten, shown } from "./names.ts";
+import { shorten, tipOf } from "./names.ts";
 import type { Context } from "./panel.ts";
 import type { State } from "./state.ts";
 import { themeButton } from "./theme.ts";
@@ -9,9 +9,7 @@ import { themeButton } from "./theme.ts";
 const METHODS: Record<string, string> = {
 	sampling: "Sampling",
 	calls: "Instrumentation",
-	instrumentation: "Instrumentation",
 	allocations: ".NET memory",
-	memory: ".NET memory",
 };
 const TYPING_MS = 120;
 
@@ -21,27 +19,33 @@ export class Header {
 
 	constructor(context: Context, help: () => void) {
 		const { session } = context;
-		const command = session.command ?? session.title;
+		// Who attached to a process has started none.
+		const [first] = session.processes;
+		const command = session.command || first?.command_line || first?.name || "recording";
 		this.search = el("input", {
 			type: "search",
 			placeholder: "Search names  ( / )",
 			"aria-label": "Search names",
 			spellcheck: "false",
 		});
-		const type = debounced(TYPING_MS, () => context.dispatch({ type: "search", text: this.search.value }));
-		this.search.addEventListener("input", type);
+		const search = () => {
+			if (this.search.value !== context.state.search) context.dispatch({ type: "search", text: this.search.value });
+		};
+		this.search.addEventListener("input", debounced(TYPING_MS, search));
+		// Before somebody else has the focus, and with it the field's text from the state.
+		this.search.addEventListener("blur", search);
 		this.search.addEventListener("keydown", (event) => {
 			if (event.key !== "Escape" && event.key !== "Enter") return;
 			if (event.key === "Escape" && this.search.value) {
 				this.search.value = "";
-				context.dispatch({ type: "search", text: "" });
+				search();
 			} else this.search.blur();
 			event.stopPropagation();
 		});
 		this.element = el(
 			"header",
 			{},
-			el("h1", { dir: "ltr", "data-tip": shown(command.slice(0, 2000)) }, shorten(command, 120)),
+			el("h1", { dir: "ltr", "data-tip": tipOf(command) }, shorten(command, 120)),
 			el("span.method", {}, METHODS[session.method] ?? session.method),
 			el("span.quiet", {}, duration(session.duration_ns)),
 			el("span.grow"),

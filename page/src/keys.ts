@@ -2,7 +2,7 @@
 import type { Panel } from "./panel.ts";
 import { toggleTheme } from "./theme.ts";
 
-export interface Actions {
+interface Actions {
 	help(): void;
 	search(): void;
 	filter(): void;

@@ -5,7 +5,7 @@ import type { FlameColor, FlameOrder, State } from "./state.ts";
 const LISTS = ["process", "thread"] as const;
 const TIMES = ["from", "until"] as const;
 const FLAGS = ["just_my_code"] as const;
-const TEXTS = ["waits", "root", "focus", "hide"] as const;
+const TEXTS = ["waits", "root"] as const;
 
 function putFilter(out: URLSearchParams, filter: Filter): void {
 	for (const key of LISTS) if (filter[key]?.length) out.set(key, filter[key].join(","));

@@ -1,6 +1,6 @@
 /* Puts the page together: head, timeline, tabs, tools, the current view, foot. */
-import { Client, Overtaken } from "./client.ts";
-import { button, el, fill } from "./dom.ts";
+import { Client } from "./client.ts";
+import { button, el, fill, refill } from "./dom.ts";
 import { pageEngine } from "./engine.ts";
 import { Filters } from "./filters.ts";
 import { Foot } from "./foot.ts";
@@ -13,7 +13,8 @@ import { SourcePanel } from "./panel-source.ts";
 import { SummaryPanel } from "./panel-summary.ts";
 import { TablePanel } from "./panel-table.ts";
 import { viewInfo, type Context, type Panel } from "./panel.ts";
-import type { Rows } from "./protocol.ts";
+import type { Rows, Session } from "./protocol.ts";
+import { Question } from "./question.ts";
 import { makeSession, viewTitle } from "./session.ts";
 import { initialState, type State } from "./state.ts";
 import { Store } from "./store.ts";
@@ -32,6 +33,7 @@ class Page {
 	private readonly filters: Filters;
 	private readonly timeline: Timeline;
 	private readonly help = new Help();
+	private readonly facts: Question<Rows>;
 	private readonly views: string[];
 
 	constructor(
@@ -39,10 +41,11 @@ class Page {
 		private readonly context: Context,
 		foot: Foot,
 	) {
-		this.views = tabNames(context);
+		this.views = tabNames(context.session);
 		this.header = new Header(context, () => this.help.open());
 		this.filters = new Filters(context);
 		this.timeline = new Timeline(context);
+		this.facts = new Question<Rows>(context.client, foot, ({ session }) => foot.facts(session ?? {}));
 		fill(root, this.header.element, this.timeline.element, this.tabs,
 			el("div.bar-of-tools", {}, this.filters.element, this.tools), this.place, foot.element, this.help.element);
 		for (const name of this.views)
@@ -86,16 +89,6 @@ class Page {
 		return panel;
 	}
 
-	/** What there is altogether under these filters, for the foot. */
-	private askFacts({ filter }: State): void {
-		const { client, facts, report } = this.context;
-		const request = { op: "rows", view: "functions", filter, columns: ["function_name"], from: 0, count: 1 };
-		client.ask<Rows>(request, "facts").then(
-			(answer) => facts(answer.session ?? {}),
-			(error: Error) => error instanceof Overtaken || report(error.message),
-		);
-	}
-
 	show(state: State, before: State | undefined): void {
 		const panel = this.panel(state.view);
 		const isOther = this.place.firstElementChild !== panel.element;
@@ -110,20 +103,21 @@ class Page {
 			}
 			this.place.setAttribute("aria-labelledby", `tab-${state.view}`);
 		}
-		fill(this.tools, ...panel.tools());
+		// A sheet stays as it is while somebody is at it.
+		if (isOther || !this.tools.querySelector(".sheet:not([hidden])")) refill(this.tools, ...panel.tools());
 		this.header.show(state);
-		if (!before || before.filter !== state.filter) {
-			this.filters.show(state);
-			this.askFacts(state);
-		}
-		this.timeline.show(state);
+		// What is looked at comes first.
 		panel.show(state);
+		this.filters.show(state);
+		this.timeline.show(state);
+		// What there is altogether under these filters.
+		this.facts.ask({ op: "rows", view: "functions", filter: state.filter, columns: ["function_name"], from: 0, count: 1 });
 		if (isOther && before) panel.focus();
 	}
 }
 
-function tabNames(context: Context): string[] {
-	const names = context.session.views.map((view) => view.name).filter((name) => !WITHIN.has(name));
+function tabNames(session: Session): string[] {
+	const names = session.views.map((view) => view.name).filter((name) => !WITHIN.has(name));
 	names.splice(Math.max(0, names.indexOf("summary")) + 1, 0, "flame");
 	return names;
 }
@@ -140,8 +134,7 @@ function makePanel(context: Context, name: string): Panel {
 async function start(root: HTMLElement): Promise<void> {
 	const client = new Client(pageEngine());
 	const session = makeSession(await client.ask({ op: "open" }));
-	const names = ["flame", ...session.views.map((view) => view.name)];
-	const store = new Store(initialState("summary", session.measures[0]?.id ?? ""), names);
+	const store = new Store(initialState("summary", session.measures[0]?.id ?? ""), tabNames(session));
 	const foot = new Foot(session);
 	const context: Context = {
 		session,
@@ -152,7 +145,6 @@ async function start(root: HTMLElement): Promise<void> {
 		dispatch: (action) => store.dispatch(action),
 		mark: (range) => page.mark(range),
 		report: (message) => foot.say(message),
-		facts: (facts) => foot.facts(facts),
 	};
 	client.onbusy = (busy) => foot.busy(busy);
 	watchTips();

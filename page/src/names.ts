@@ -15,6 +15,14 @@ export function shown(name: string): string {
 	});
 }
 
+/** Tips are read, not searched. */
+const TIP_MAX = 4000;
+
+/** Lines of a tip: names and whatever else a program may have called so. */
+export function tipOf(...lines: string[]): string {
+	return lines.filter(Boolean).map((line) => shown(line.length > TIP_MAX ? `${line.slice(0, TIP_MAX)}…` : line)).join("\n");
+}
+
 const OPEN = "<([{";
 const CLOSE = ">)]}";
 
@@ -49,7 +57,7 @@ interface Parts {
 }
 
 /** Finds the parts of one function's name. Any text will do. */
-export function parseName(s: string): Parts {
+function parseName(s: string): Parts {
 	const parts: Parts = { scopes: [], scope: 0, args: s.length, own: 0 };
 	for (let at = 0; at < s.length; at++) {
 		const signs = operatorEnd(s, at);
@@ -119,16 +127,38 @@ function shortenOne(name: string, columns: number): string {
 	return middle(best, columns);
 }
 
+/** The links of a chain "a > b"; brackets of templates are none: "A<B<int> > C" is one. */
+function chain(s: string): string[] {
+	const links: string[] = [];
+	let from = 0;
+	for (let at = 0; at < s.length; at++) {
+		const signs = operatorEnd(s, at);
+		if (signs > at) at = signs - 1;
+		else if (OPEN.includes(s[at]!)) at = bracketEnd(s, at) - 1;
+		else if (s.startsWith(" > ", at)) {
+			links.push(s.slice(from, at));
+			from = at += 3;
+			at--;
+		}
+	}
+	return [...links, s.slice(from)];
+}
+
 /** @name, safe and in at most @columns characters. Chains of folded calls, "a > b", keep their ends. */
 export function shorten(name: string, columns: number): string {
 	const safe = shown(name.length > 20000 ? name.slice(0, 20000) : name);
 	if (safe.length <= columns) return safe;
-	const links = safe.split(" > ");
+	const links = chain(safe);
 	if (links.length === 1) return shortenOne(safe, columns);
 	const each = Math.floor((columns - 7) / 2);
 	const first = shortenOne(links[0]!, each);
 	const last = shortenOne(links[links.length - 1]!, columns - first.length - (links.length > 2 ? 7 : 3));
 	return middle(links.length > 2 ? `${first} > … > ${last}` : `${first} > ${last}`, columns);
+}
+
+/** @text cut where @wanted begins and ends: every second part is it. Case is ignored. */
+export function split(text: string, wanted: string): string[] {
+	return wanted ? text.split(new RegExp(`(${wanted.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")})`, "iu")) : [text];
 }
 
 /** The last part of a path that is worth its room. */

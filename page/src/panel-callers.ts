@@ -2,31 +2,48 @@
  * The butterfly: who calls a function, the function, and what it calls. A click on either side makes
  * that the function in the middle; the browser's back returns.
  */
-import { button, el, fill, type Child } from "./dom.ts";
-import { Overtaken } from "./client.ts";
+import { button, el, fill, placeIn, type Child } from "./dom.ts";
 import { columnHelp } from "./column-help.ts";
 import { amount, percent } from "./format.ts";
-import { fileName, shorten, shown } from "./names.ts";
-import { same, viewInfo, type Context, type Panel } from "./panel.ts";
-import type { Column, ReportRow } from "./protocol.ts";
+import { functionActions, type Named } from "./function-actions.ts";
+import { fileName, shorten, shown, tipOf } from "./names.ts";
+import { viewInfo, type Context, type Panel } from "./panel.ts";
+import type { Cell, Column, Filter, Rows } from "./protocol.ts";
+import { Question } from "./question.ts";
+import { rankedRow } from "./ranked.ts";
 import type { State } from "./state.ts";
 
-interface Answer {
-	id: number;
-	self: ReportRow[];
-	callers: ReportRow[];
-	callees: ReportRow[];
-	lines: ReportRow[];
+/** A row of the view, by column id, and the function that it is about. */
+interface FunctionRow {
+	cells: Record<string, Cell>;
+	fnId: number;
 }
 
+interface Answer {
+	of: Named;
+	callers: FunctionRow[];
+	self: FunctionRow | undefined;
+	callees: FunctionRow[];
+	lines: FunctionRow[];
+}
+
+/** What rows are, as column "type" says. */
+const [SELF, CALLER, CALLEE, LINE] = [0, 1, 2, 3];
 const NAME_CHARACTERS = 52;
+/** Rows of a side that are shown, and of everything that are asked for. */
 const ROWS_MAX = 400;
+const ASKED_MAX = 10_000;
 
 export class CallersPanel implements Panel {
 	readonly element = el("div.callers", { tabindex: -1 });
-	private asked: unknown;
+	private readonly question: Question<Answer | undefined>;
+	/** What is in the middle: of the state, or where one would begin. */
+	private middle: Named | undefined;
 
-	constructor(private readonly context: Context) {}
+	constructor(private readonly context: Context) {
+		this.question = new Question<Answer | undefined>(
+			context.client, placeIn(this.element), (answer) => this.draw(answer), () => (this.middle = undefined));
+	}
 
 	private columns(): Column[] {
 		return viewInfo(this.context.session, "function")?.columns ?? [];
@@ -40,122 +57,117 @@ export class CallersPanel implements Panel {
 	}
 
 	tools(): HTMLElement[] {
-		const { state, session } = this.context;
-		const go = (view: string, label: string) =>
-			button(label, () => this.context.dispatch({ type: "view", view, fn: state.fn, fnId: state.fnId }));
-		return [
-			...(viewInfo(session, "lines") ? [go("lines", "Lines")] : []),
-			...(viewInfo(session, "instructions") ? [go("instructions", "Instructions")] : []),
-			button("Set as root", () => {
-				this.context.dispatch({ type: "filter", set: { root: this.context.state.fn } });
-				this.context.dispatch({ type: "view", view: "flame" });
-			}, { "data-tip": "The call tree and the flame graph begin at this function." }),
-		];
+		return functionActions(this.context, "callers", () => (this.question.waits ? undefined : this.middle));
 	}
 
-	show(state: State): void {
-		if (!state.fn) return void this.suggest(state);
-		const request = {
-			op: "function", name: state.fn, filter: state.filter, ...(state.fnId ? { function: state.fnId } : {}),
-		};
-		if (same(this.asked, request)) return;
-		this.asked = request;
-		this.context.client.ask<Answer>(request, "callers").then(
-			(answer) => same(this.asked, request) && this.draw(answer),
-			(error: Error) => {
-				if (error instanceof Overtaken) return;
-				fill(this.element, el("p.quiet", {}, shown(error.message)));
-			},
-		);
+	show({ fn, fnId, filter }: State): void {
+		this.question.ask({ fn, fnId, filter }, () => this.answer({ fn, fnId }, filter));
+	}
+
+	private async answer(named: Named, filter: Filter): Promise<Answer | undefined> {
+		const of = named.fn ? named : await this.suggestion(filter);
+		if (!of) return undefined;
+		const columns = this.columns().map((column) => column.id);
+		const { rows, functions } = await this.context.client.ask<Rows>({
+			op: "rows", view: "function", name: of.fn, ...(of.fnId ? { function: of.fnId } : {}), filter, columns, from: 0, count: ASKED_MAX,
+		}, this.question);
+		const all = rows.map((cells, i): FunctionRow => ({
+			cells: Object.fromEntries(columns.map((id, at) => [id, cells[at] ?? null])), fnId: functions?.[i] ?? 0,
+		}));
+		const some = (type: number | undefined) => all.filter((row) => row.cells["type"] === type);
+		return { of, callers: some(CALLER), self: some(SELF)[0], callees: some(CALLEE), lines: some(LINE) };
 	}
 
 	/** Without a function: the one with the most of its own is where one would begin. */
-	private async suggest(state: State): Promise<void> {
-		type Functions = { rows: unknown[][]; functions?: number[]; columns: string[] };
-		const info = viewInfo(this.context.session, "functions");
-		const request = {
-			op: "rows", view: "functions", filter: state.filter, sort: info?.sort, descending: true, from: 0, count: 1,
-		};
-		const answer = await this.context.client.ask<Functions>(request, "callers");
-		const at = info?.columns.findIndex((column) => column.id === "function_name") ?? -1;
-		const name = String(answer.rows[0]?.[at] ?? "");
-		if (!this.context.state.fn && name) this.show({ ...state, fn: name, fnId: answer.functions?.[0] ?? 0 });
+	private async suggestion(filter: Filter): Promise<Named | undefined> {
+		const request = { op: "rows", view: "functions", columns: ["function_name"], filter, from: 0, count: 1 };
+		const { rows, functions } = await this.context.client.ask<Rows>(request, this.question);
+		return rows[0] && { fn: String(rows[0][0] ?? ""), fnId: functions?.[0] ?? 0 };
 	}
 
-	private value(row: ReportRow, column: Column | undefined): string {
-		const value = column && row[column.id];
+	private value({ cells }: FunctionRow, column: Column | undefined): string {
+		const value = column && cells[column.id];
 		if (typeof value !== "number") return "";
 		return column!.kind === "percent" ? `${percent(value)} %` : amount(value, column!.kind, column!.id);
 	}
 
-	private side(title: string, help: string, rows: readonly ReportRow[], of: ReportRow | undefined): HTMLElement {
+	private name(row: FunctionRow): HTMLElement {
+		const fn = String(row.cells["function_name"] ?? row.cells["name"] ?? "");
+		const words = el("span.words", { dir: "ltr", "data-tip": tipOf(fn, String(row.cells["module_name"] ?? "")) });
+		const go = () => this.context.dispatch({ type: "view", view: "callers", fn, fnId: row.fnId });
+		words.append(row.fnId ? button(shorten(fn, NAME_CHARACTERS), go, { class: "link" }) : shorten(fn, NAME_CHARACTERS));
+		return words;
+	}
+
+	private side(title: string, help: string, rows: readonly FunctionRow[], of: FunctionRow | undefined): HTMLElement {
 		const main = this.main();
-		const whole = Number((main && of?.[main.total.id]) ?? 0);
+		const valueOf = (row: FunctionRow | undefined) => Number((main && row?.cells[main.total.id]) ?? 0);
+		const whole = valueOf(of);
 		const list = el("ol.ranked");
 		for (const row of rows.slice(0, ROWS_MAX)) {
-			const name = String(row["function_name"] ?? row["name"] ?? "");
-			const value = Number((main && row[main.total.id]) ?? 0);
-			const bar = el("span.bar", { "aria-hidden": "true" });
-			bar.style.setProperty("--part", String((whole ? Math.min(100, (100 * value) / whole) : 0) / 100));
-			const words = el("span.words", { dir: "ltr", "data-tip": `${shown(name.slice(0, 2000))}\n${row["module_name"] ?? ""}` });
-			if (name.startsWith("[")) words.append(shown(name));
-			else
-				words.append(button(shorten(name, NAME_CHARACTERS), () =>
-					this.context.dispatch({ type: "view", view: "callers", fn: name }), { class: "link" }));
-			const calls = typeof row["number_of_calls"] === "number" ? `${amount(row["number_of_calls"], "count", "")} calls` : "";
-			list.append(el("li", {}, el("span.figure", { "data-tip": main?.total.help },
-				this.value(row, main?.share) || this.value(row, main?.total)), bar, words,
-				el("span.quiet", {}, [this.value(row, main?.total), calls].filter(Boolean).join(", "))));
+			const n = row.cells["number_of_calls"];
+			const calls = typeof n === "number" ? `${amount(n, "count", "")} ${n === 1 ? "call" : "calls"}` : "";
+			list.append(rankedRow({
+				figure: this.value(row, main?.share) || this.value(row, main?.total), help: main?.total.help,
+				part: whole ? (100 * valueOf(row)) / whole : 0,
+				words: this.name(row), beside: [this.value(row, main?.total), calls].filter(Boolean).join(", "),
+			}));
 		}
 		return el("section.card", {}, el("h2", {}, title, el("small", {}, help)), list,
 			rows.length > ROWS_MAX && el("p.quiet", {}, `and ${rows.length - ROWS_MAX} more`),
 			!rows.length && el("p.quiet", {}, "none"));
 	}
 
-	private middle(row: ReportRow | undefined, name: string): HTMLElement {
-		const source = row?.["source_file"];
-		const line = row?.["function_line_number"];
+	private about(row: FunctionRow, name: string): HTMLElement {
+		const { source_file: source, function_line_number: line, module_name: module, module_path: path } = row.cells;
 		const facts = el("dl");
-		for (const column of this.columns()) {
-			const cell = row?.[column.id];
-			if (!column.is_measure || !column.is_default || cell === null || cell === undefined) continue;
-			facts.append(el("dt", { "data-tip": column.help }, column.title), el("dd.figure", {}, this.value(row!, column)));
+		const known = this.columns().filter(({ id, is_measure, is_default }) => is_measure && is_default && row.cells[id] !== null);
+		for (const column of known) {
+			const share = known.find(({ id }) => id === `${column.id}_percent`);
+			// A share stands beside what it is of.
+			if (known.some(({ id }) => `${id}_percent` === column.id)) continue;
+			facts.append(el("dt", { "data-tip": column.help }, column.title),
+				el("dd.figure", {}, [this.value(row, column), this.value(row, share)].filter(Boolean).join(" · ")));
 		}
 		return el("section.card.middle", {},
-			el("h2", { dir: "ltr", "data-tip": shown(name.slice(0, 2000)) }, shorten(name, 160)),
-			el("p.quiet", { dir: "ltr", "data-tip": shown(String(source ?? row?.["module_path"] ?? "")) },
-				[row?.["module_name"], source && shown(fileName(String(source))) + (line ? `:${line}` : "")].filter(Boolean).join(" · ")),
+			el("h2", { dir: "ltr", "data-tip": tipOf(name) }, shorten(name, 160)),
+			el("p.quiet", { dir: "ltr", "data-tip": tipOf(String(source ?? path ?? "")) },
+				shown([module, source && fileName(String(source)) + (line ? `:${line}` : "")].filter(Boolean).join(" · "))),
 			facts);
 	}
 
-	private lines(all: readonly ReportRow[]): Child {
-		const rows = all.filter((row) => typeof row["source_line_begin"] === "number");
+	/** Bars are of what the function has of its own. */
+	private lines(all: readonly FunctionRow[], self: FunctionRow): Child {
+		const rows = all.filter((row) => typeof row.cells["source_line_begin"] === "number");
 		const sort = viewInfo(this.context.session, "lines")?.sort;
 		const total = this.columns().find((column) => column.id === sort);
 		if (!rows.length || !total) return null;
 		const share = this.columns().find((column) => column.id === `${total.id.replace(/_percent$/, "")}_percent`);
+		const whole = Number(self.cells[total.id] ?? 0);
 		const list = el("ol.ranked.lines");
 		for (const row of rows.slice(0, ROWS_MAX)) {
-			const bar = el("span.bar", { "aria-hidden": "true" });
-			bar.style.setProperty("--part", String((Math.min(100, Number((share && row[share.id]) ?? 0))) / 100));
-			list.append(el("li", {},
-				el("span.figure", { "data-tip": columnHelp(total.id) }, this.value(row, share)), bar,
-				el("span.words.code", { dir: "ltr" },
-					`${fileName(String(row["source_file"] ?? ""))}:${row["source_line_begin"] ?? "?"}  ${shown(String(row["source_text"] ?? ""))}`),
-				el("span.quiet", {}, this.value(row, total))));
+			const { source_file: file, source_line_begin: line, source_text: text } = row.cells;
+			list.append(rankedRow({
+				figure: this.value(row, share), help: columnHelp(total.id), part: whole ? (100 * Number(row.cells[total.id] ?? 0)) / whole : 0,
+				words: el("span.words.code", { dir: "ltr" }, shown(`${fileName(String(file ?? ""))}:${line ?? "?"}  ${text ?? ""}`)),
+				beside: this.value(row, total),
+			}));
 		}
 		return el("section.card", {}, el("h2", {}, "Its lines", el("small", {}, total.title)), list);
 	}
 
-	private draw(answer: Answer): void {
-		const self = answer.self[0];
-		const name = String(self?.["function_name"] ?? this.context.state.fn);
+	private draw(answer: Answer | undefined): void {
+		this.middle = answer?.of;
+		if (!answer) return fill(this.element, el("p.problem", {}, "Nothing here under these filters."));
+		const { self, callers, callees, lines } = answer;
+		const name = shorten(answer.of.fn, 160);
+		if (!self) return fill(this.element, el("p.problem", {}, `Nothing of ${name} is left under these filters.`));
 		fill(this.element,
 			el("div.butterfly", {},
-				this.side("Callers", "what their calls of it caused", answer.callers, self),
-				this.middle(self, name),
-				this.side("Callees", "what they took when called by it", answer.callees, self)),
-			this.lines(answer.lines));
+				this.side("Callers", "what their calls of it caused", callers, self),
+				this.about(self, String(self.cells["function_name"] ?? "")),
+				this.side("Callees", "what they took when called by it", callees, self)),
+			this.lines(lines, self));
 	}
 
 	focus(): void {

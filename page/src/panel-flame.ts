@@ -1,13 +1,13 @@
 /* The flame graph: what is asked of the engine for it, its tools, keys and words. */
-import { announce, button, el, fill, select } from "./dom.ts";
-import { Overtaken } from "./client.ts";
+import { announce, button, el, fill, placeIn, select } from "./dom.ts";
 import { FlameCanvas } from "./flame-canvas.ts";
 import { makePalette, modulesByWeight, type Palette } from "./flame-colors.ts";
-import { find, layOut, whole, type Box, type Found } from "./flame-layout.ts";
+import { ancestors, find, layOut, type Box, type Found } from "./flame-layout.ts";
 import { amount, percent } from "./format.ts";
-import { shorten, shown } from "./names.ts";
-import { same, type Context, type Panel } from "./panel.ts";
-import type { Flame, Measure } from "./protocol.ts";
+import { shorten, tipOf } from "./names.ts";
+import type { Context, Panel } from "./panel.ts";
+import type { Flame, Measure, Rows } from "./protocol.ts";
+import { Question } from "./question.ts";
 import type { FlameColor, FlameOrder } from "./state.ts";
 import { isDark, onTheme } from "./theme.ts";
 import { hideTip, showTip } from "./tips.ts";
@@ -19,9 +19,11 @@ export class FlamePanel implements Panel {
 	private readonly canvas = new FlameCanvas();
 	private readonly line = el("div.flame-line", { role: "status" });
 	private readonly legend = el("div.legend");
+	/** The graph of all, and of what is zoomed to. */
+	private readonly all: Question<Flame>;
+	private readonly zoomed: Question<Flame>;
 	private base: Flame | undefined;
 	private detail: Flame | undefined;
-	private asked: unknown;
 	private rows: Box[][] = [];
 	private palette: Palette | undefined;
 	private found = new Map<Flame, Found>();
@@ -34,6 +36,17 @@ export class FlamePanel implements Panel {
 			el("div.flame-foot", {}, this.line, this.legend),
 			this.canvas.element,
 		);
+		const place = placeIn(this.element);
+		this.all = new Question<Flame>(context.client, place, (graph) => {
+			this.base = graph;
+			this.draw();
+		}, () => this.forget());
+		// What is there stays until there is more of it.
+		const within = { ...place, waits() {}, arrived: () => this.all.waits || place.arrived() };
+		this.zoomed = new Question<Flame>(context.client, within, (graph) => {
+			this.detail = graph;
+			this.draw();
+		}, () => (this.detail = undefined));
 		this.canvas.onhover = (box, event) => this.hover(box, event);
 		this.canvas.onpick = (box) => this.pick(box);
 		this.canvas.onresize = () => this.ask();
@@ -46,6 +59,11 @@ export class FlamePanel implements Panel {
 		return measures.find((measure) => measure.id === this.context.state.flame.measure) ?? measures[0]!;
 	}
 
+	private get orders(): [FlameOrder, string][] {
+		const all: [FlameOrder, string][] = [["weight", "heaviest first"], ["name", "by name"], ["time", "as first called"]];
+		return this.context.session.method === "calls" ? all : all.slice(0, 2);
+	}
+
 	tools(): HTMLElement[] {
 		const { context } = this;
 		const { flame, inverted } = context.state;
@@ -54,13 +72,10 @@ export class FlamePanel implements Panel {
 		if (measures.length > 1)
 			tools.push(select("Width", measures, flame.measure, (measure) => context.dispatch({ type: "flame", set: { measure } })));
 		const colors: [FlameColor, string][] = [["module", "by module"], ["system", "by waits and system"]];
+		if (context.session.measures.some(({ id }) => id === "inclusive_blocked_time"))
+			tools.push(select("Colour", colors, flame.color, (color) => context.dispatch({ type: "flame", set: { color: color as FlameColor } })));
 		tools.push(
-			select("Colour", colors, flame.color, (color) => context.dispatch({ type: "flame", set: { color: color as FlameColor } })),
-		);
-		const orders: [FlameOrder, string][] = [["weight", "heaviest first"], ["name", "by name"], ["time", "as first called"]];
-		if (!this.context.session.method.includes("calls")) orders.pop();
-		tools.push(
-			select("Order", orders, flame.order, (order) => context.dispatch({ type: "flame", set: { order: order as FlameOrder } })),
+			select("Order", this.orders, flame.order, (order) => context.dispatch({ type: "flame", set: { order: order as FlameOrder } })),
 			button("Inverted", () => context.dispatch({ type: "invert" }), {
 				"aria-pressed": String(inverted), "data-tip": "Functions with time of their own at the root, their callers behind. (i)",
 			}),
@@ -76,38 +91,28 @@ export class FlamePanel implements Panel {
 		this.ask();
 	}
 
-	/** Asks for the graph of this state, and while it comes shows what there is. */
+	/** Asks for the graph of this state; while it comes the picture of the one before stays. */
 	private ask(): void {
-		const { state, client } = this.context;
-		if (state.view !== "flame" || !this.canvas.width) return;
+		const { state } = this.context;
+		if (state.view !== "flame" || !this.element.clientWidth) return;
 		const { filter, inverted, zoom, flame } = state;
-		const width = Math.ceil(this.canvas.width / 320) * 320;
+		const width = Math.ceil(this.element.clientWidth / 320) * 320;
+		// Links may ask for what another session has.
+		const order = this.orders.some(([id]) => id === flame.order) ? flame.order : "weight";
 		const request = {
-			op: "flame", view: "calltree", filter, measure: this.measure.id, inverted, order: flame.order, root: 0, min_share: 0.4 / width,
+			op: "flame", view: "calltree", filter, measure: this.measure.id, inverted, order, root: 0, min_share: 0.4 / width,
 		};
-		const isOther = !same(this.asked, request);
-		if (isOther) {
-			this.asked = request;
-			this.current = undefined;
-			client.ask<Flame>(request, "flame").then((graph) => {
-				if (!same(this.asked, request)) return;
-				this.base = graph;
-				this.draw();
-			}, this.failed);
-		}
-		if (isOther || this.detail?.nodes.id[0] !== zoom) this.detail = undefined;
-		if (zoom && !this.detail)
-			client.ask<Flame>({ ...request, root: zoom }, "flame zoom").then((graph) => {
-				if (this.context.state.zoom !== zoom || !same(this.asked, request)) return;
-				this.detail = graph;
-				this.draw();
-			}, this.failed);
-		if (!isOther) this.draw();
+		if (this.all.ask(request)) this.forget();
+		if (!zoom) this.zoomed.forget();
+		else if (this.zoomed.ask({ ...request, root: zoom })) this.detail = undefined;
+		this.draw();
 	}
 
-	private readonly failed = (error: Error) => {
-		if (!(error instanceof Overtaken)) this.context.report(error.message);
-	};
+	/** Ids of nodes are those of one filter. */
+	private forget(): void {
+		this.base = this.detail = this.current = undefined;
+		this.rows = [];
+	}
 
 	private draw(): void {
 		const { base, detail } = this;
@@ -145,15 +150,15 @@ export class FlamePanel implements Panel {
 	}
 
 	private share(value: number): string {
-		const all = this.base ? whole(this.base) : 0;
+		const all = this.base?.total ?? 0;
 		return all ? `${percent((100 * value) / all)} %` : "";
 	}
 
 	/** One line about the graph: what it is of, what is too small, what the search found. */
 	private say(): void {
 		const graph = this.detail ?? this.base!;
-		const parts = [`${this.measure.title}: ${this.amountOf(whole(this.base!))}`];
-		if (this.detail) parts.push(`zoomed to ${this.share(this.detail.nodes.value[0] ?? 0)} of it`);
+		const parts = [`${this.measure.title}: ${this.amountOf(this.base!.total)}`];
+		if (this.detail) parts.push(`zoomed to ${this.share(this.detail.total)} of it`);
 		const found = this.base && this.found.get(this.base);
 		if (found) parts.push(`${found.frames} frames found, with ${percent(100 * found.share)} % of all (n: next)`);
 		if (graph.cut_share > 0) parts.push(`${percent(100 * graph.cut_share)} % is too small to draw`);
@@ -166,8 +171,8 @@ export class FlamePanel implements Panel {
 		const self = nodes.self[box.node] ?? 0;
 		const blocked = nodes.blocked[box.node] ?? 0;
 		const lines = [
-			shown((names[nodes.name[box.node]!] ?? "").slice(0, 2000)),
-			modules[nodes.module[box.node]!] ?? "",
+			tipOf(names[nodes.name[box.node]!] ?? ""),
+			tipOf(modules[nodes.module[box.node]!] ?? ""),
 			`${this.amountOf(value)}, ${this.share(value)} of all`,
 			`${this.amountOf(self)} of its own (${this.share(self)})`,
 		];
@@ -220,16 +225,29 @@ export class FlamePanel implements Panel {
 		return all[(at + step + all.length) % all.length];
 	}
 
+	/** To the callers of the function of @box. Several may have its name: the tree knows which one it is. */
+	private async callers({ graph, node }: Box): Promise<void> {
+		const { filter, inverted } = this.context.state;
+		const id = graph.nodes.id[node]!;
+		const parents = [graph, this.base!].map(({ nodes }) => nodes.id[ancestors(nodes, nodes.id.indexOf(id)).pop() ?? -1] ?? 0);
+		const request = { op: "tree", view: "calltree", filter, inverted, node: parents.find(Boolean) ?? 0, columns: ["function_name"] };
+		try {
+			const { ids, functions } = await this.context.client.ask<Rows>(request);
+			const fn = graph.names[graph.nodes.name[node]!]!;
+			this.context.dispatch({ type: "view", view: "callers", fn, fnId: functions?.[ids.indexOf(id)] ?? 0 });
+		} catch (error) {
+			this.context.report((error as Error).message);
+		}
+	}
+
 	private keydown(event: KeyboardEvent): void {
 		if (event.ctrlKey || event.metaKey || event.altKey) return;
 		if (event.key.startsWith("Arrow")) this.go(this.neighbour(event.key));
 		else if (event.key === "Enter" && this.current) this.pick(this.current);
 		else if (["Escape", "Backspace", "0"].includes(event.key)) this.context.dispatch({ type: "zoom", node: 0 });
 		else if (event.key === "n" || event.key === "N") this.go(this.nextFound(event.key === "n" ? 1 : -1));
-		else if (event.key === " " && this.current) {
-			const { nodes, names } = this.current.graph;
-			this.context.dispatch({ type: "view", view: "callers", fn: names[nodes.name[this.current.node]!] ?? "" });
-		} else return;
+		else if (event.key === " " && this.current) void this.callers(this.current);
+		else return;
 		event.preventDefault();
 		event.stopPropagation();
 	}

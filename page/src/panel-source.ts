@@ -1,13 +1,14 @@
 /* Lines and instructions: all that have something; of one function all, in the order of the text. */
 import { gridColumn } from "./cells.ts";
-import { Overtaken } from "./client.ts";
-import { button, el } from "./dom.ts";
+import { button, el, placeIn } from "./dom.ts";
+import { grouped } from "./format.ts";
 import { Grid } from "./grid.ts";
 import { fileName, shorten } from "./names.ts";
-import { same, type Context, type Panel } from "./panel.ts";
+import type { Context, Panel } from "./panel.ts";
 import { TablePanel } from "./panel-table.ts";
-import type { Cell, ViewInfo } from "./protocol.ts";
-import type { Row, Source } from "./source.ts";
+import type { Cell, Column, ViewInfo } from "./protocol.ts";
+import { Question } from "./question.ts";
+import { WholeSource } from "./source.ts";
 import type { State } from "./state.ts";
 
 interface Answer {
@@ -19,39 +20,18 @@ const PARTS = new Set(["source_line_end", "source_character_begin", "source_char
 
 /** Where a statement is, in place of its text where the session does not hold that. */
 const PLACE = "place";
-
-/** Rows that are all here. */
-class WholeSource implements Source {
-	onchange = () => {};
-	readonly max: number[] = [];
-	private readonly rows: Row[];
-
-	constructor(cells: readonly Cell[][]) {
-		this.rows = cells.map((row, id) => ({ id, cells: row, fn: 0, level: 0, hasChildren: false, isOpen: false }));
-		for (const row of cells)
-			row.forEach((cell, i) => {
-				if (typeof cell === "number") this.max[i] = Math.max(this.max[i] ?? 0, cell);
-			});
-	}
-
-	get total(): number {
-		return this.rows.length;
-	}
-
-	row(i: number): Row | undefined {
-		return this.rows[i];
-	}
-
-	some(from: number, count: number): Promise<Row[]> {
-		return Promise.resolve(this.rows.slice(from, from + count));
-	}
-}
+const PLACE_COLUMN: Column = {
+	id: PLACE, title: "Statement", header: "Statement", kind: "text", digits: 0, help: "", is_default: true, is_measure: false, is_amount: false,
+};
 
 export class SourcePanel implements Panel {
 	readonly element = el("div.source-panel");
 	private readonly table: TablePanel;
 	private readonly grid: Grid;
-	private asked: unknown;
+	private readonly place = el("div.code-of-one");
+	private readonly question: Question<Answer>;
+	private source: WholeSource | undefined;
+	private searched = "";
 
 	constructor(
 		private readonly context: Context,
@@ -61,7 +41,12 @@ export class SourcePanel implements Panel {
 		this.table = new TablePanel(context, { ...info, columns: info.columns.filter((column) => !PARTS.has(column.id)) });
 		this.grid = new Grid({ label: `${info.title} of a function`, isTree: false });
 		this.grid.element.classList.add("code");
-		this.element.append(this.table.element, this.grid.element);
+		this.place.append(this.grid.element);
+		this.element.append(this.table.element, this.place);
+		this.question = new Question<Answer>(context.client, placeIn(this.place), (answer) => this.draw(answer), () => {
+			this.source = undefined;
+			this.grid.clear();
+		});
 	}
 
 	private get isOfOne(): boolean {
@@ -81,23 +66,32 @@ export class SourcePanel implements Panel {
 	}
 
 	show(state: State): void {
+		this.search(state.search);
 		this.table.element.hidden = this.isOfOne;
-		this.grid.element.hidden = !this.isOfOne;
+		this.place.hidden = !this.isOfOne;
 		if (!this.isOfOne) return this.table.show(state);
-		const request = {
+		this.question.ask({
 			op: "annotate", name: state.fn, kind: this.info.name, filter: state.filter,
 			...(state.fnId ? { function: state.fnId } : {}),
-		};
-		if (same(this.asked, request)) return;
-		this.asked = request;
-		this.context.client.ask<Answer>(request, "annotate").then(
-			(answer) => same(this.asked, request) && this.draw(answer, state),
-			(error: Error) => error instanceof Overtaken || this.context.report(error.message),
-		);
+		});
+	}
+
+	/** Marks what was searched for, and goes to the first of it from here on. */
+	private search(word: string): void {
+		const source = this.source;
+		if (!source || !this.isOfOne || word === this.searched) return;
+		this.searched = word;
+		this.grid.mark(word);
+		if (!word) return;
+		const has = (i: number) => source.row(i)!.cells.some((cell) => typeof cell === "string" && cell.toLowerCase().includes(word.toLowerCase()));
+		const found = Array.from({ length: source.total }, (_, i) => i).filter(has);
+		const next = found.find((i) => i >= this.grid.selected) ?? found[0];
+		if (next !== undefined) this.grid.select(next, true);
+		this.context.report(`${grouped(found.length)} of ${grouped(source.total)} rows have "${word}".`);
 	}
 
 	/** The text leads; then where it is, then the numbers. */
-	private draw(answer: Answer, state: State): void {
+	private draw(answer: Answer): void {
 		const text = this.info.name === "lines" ? "source_text" : "instruction";
 		const has = (id: string) => {
 			const at = answer.columns.indexOf(id);
@@ -112,7 +106,7 @@ export class SourcePanel implements Panel {
 		const all = [...answer.columns, PLACE];
 		const columns = ids.map((id, i) => ({
 			...gridColumn(
-				this.info.columns.find((other) => other.id === id) ?? { id, title: id === PLACE ? "Statement" : "Text", kind: "text" },
+				this.info.columns.find((other) => other.id === id) ?? PLACE_COLUMN,
 				all.indexOf(id),
 				i === 0,
 			),
@@ -123,11 +117,15 @@ export class SourcePanel implements Panel {
 		// Zeros around the few rows that have values would hide them.
 		const rows = answer.rows.map((row) => [
 			...row.map((value) => (value === 0 && row[main] === null ? null : value)),
-			`${fileName(String(cell(row, "source_file") ?? ""))}:${cell(row, "source_line_begin") ?? "?"}`,
+			[fileName(String(cell(row, "source_file") ?? "")), cell(row, "source_line_begin") ?? "?", cell(row, "source_character_begin")]
+				.filter(Boolean).join(":"),
 		]);
-		this.grid.show(new WholeSource(rows), columns, undefined, state.search, false);
+		this.source = new WholeSource(rows);
+		this.grid.show(this.source, columns, undefined, "", false);
 		const most = (best: number, row: Cell[], i: number) => (Number(row[main] ?? 0) > Number(rows[best]?.[main] ?? 0) ? i : best);
 		if (main >= 0) this.grid.select(rows.reduce(most, 0), true);
+		this.searched = "";
+		this.search(this.context.state.search);
 	}
 
 	key(event: KeyboardEvent): boolean {

@@ -2,12 +2,14 @@
  * The first page: what the program did, where, what to look at next, and how far to trust it. The
  * sentences are the terminal's; rows of its lists lead to the views that have more.
  */
-import { button, el, fill, type Child } from "./dom.ts";
-import { Overtaken } from "./client.ts";
+import { button, el, fill, placeIn, type Child } from "./dom.ts";
 import { duration, percent } from "./format.ts";
-import { shorten, shown } from "./names.ts";
-import { same, type Context, type Panel } from "./panel.ts";
+import { shorten, shown, tipOf } from "./names.ts";
+import { viewInfo, type Context, type Panel } from "./panel.ts";
 import type { Note } from "./protocol.ts";
+import { Question } from "./question.ts";
+import { rankedRow } from "./ranked.ts";
+import { viewTitle } from "./session.ts";
 import type { State } from "./state.ts";
 
 /** Names of the summary's rows are cut for a column this wide. */
@@ -24,25 +26,22 @@ interface Section {
 	notes: Note[];
 }
 
-/** Notes by sections; sentences that go on are joined to those before. */
+/** Notes by sections, the first without a heading. */
 export function sections(notes: readonly Note[]): Section[] {
 	const all: Section[] = [{ heading: "", notes: [] }];
-	for (const note of notes) {
-		const last = all[all.length - 1]!;
+	for (const note of notes)
 		if (note.kind === "heading") all.push({ heading: note.text, notes: [] });
-		else if (note.kind === "more" && last.notes.length) {
-			const before = last.notes[last.notes.length - 1]!;
-			last.notes[last.notes.length - 1] = { ...before, text: `${before.text}${note.text}` };
-		} else last.notes.push(note);
-	}
+		else all[all.length - 1]!.notes.push(note);
 	return all.filter((section) => section.notes.length);
 }
 
 export class SummaryPanel implements Panel {
 	readonly element = el("article.summary", { tabindex: -1 });
-	private asked: unknown;
+	private readonly question: Question<{ notes: Note[] }>;
 
-	constructor(private readonly context: Context) {}
+	constructor(private readonly context: Context) {
+		this.question = new Question<{ notes: Note[] }>(context.client, placeIn(this.element), ({ notes }) => this.draw(notes));
+	}
 
 	tools(): HTMLElement[] {
 		return [button("Print", () => print(), { "data-tip": "Print this page, or save it as PDF." })];
@@ -50,17 +49,11 @@ export class SummaryPanel implements Panel {
 
 	show(state: State): void {
 		// As the terminal does: what the system did for the program is the program's.
-		const request = { op: "summary", filter: { ...state.filter, just_my_code: true } };
-		if (same(this.asked, request)) return;
-		this.asked = request;
-		this.context.client.ask<{ notes: Note[] }>(request, "summary").then(
-			({ notes }) => same(this.asked, request) && this.draw(notes),
-			(error: Error) => error instanceof Overtaken || this.context.report(error.message),
-		);
+		this.question.ask({ op: "summary", filter: { ...state.filter, just_my_code: true } });
 	}
 
 	private draw(notes: readonly Note[]): void {
-		const all = sections(notes.filter((note) => note.kind !== "title" && note.kind !== "next"));
+		const all = sections(notes.filter((note) => note.kind !== "title"));
 		const [lead, ...rest] = all[0]?.heading === "" ? all : [{ heading: "", notes: [] }, ...all];
 		fill(
 			this.element,
@@ -75,12 +68,28 @@ export class SummaryPanel implements Panel {
 		const words = notes.filter((note) => !rows.includes(note));
 		const [title, explained] = heading.split(/: (?=shares|bytes|with|types|100 %)|(?= \(█)/);
 		return el(
-			`section.card${ASIDE.test(heading) ? ".aside" : ""}${rows.some((r) => r.kind === "path") ? ".path" : ""}` as "section",
+			`section.card${ASIDE.test(heading) ? ".aside" : ""}` as "section",
 			{},
 			el("h2", {}, title ?? "", explained && this.explained(explained)),
 			rows.length > 0 && el("ol.ranked", {}, ...rows.map((note) => this.row(note))),
-			...words.map((note) => el("p", { dir: "ltr" }, shown(note.text.replace(/\s*\n\s*/g, " ")))),
+			...words.map((note) => this.sentence(note.text)),
 		);
+	}
+
+	/** A sentence of the terminal's; where it names what the page has, it leads there. */
+	private sentence(text: string): HTMLElement {
+		const plain = shown(text.replace(/\s*\n\s*/g, " ").replace("(--all-code shows it)", "(other views show it)"));
+		const [before, view, module, after] = plain.split(/\(view ([a-z-]+)\)|: --module (\S+) shows where/);
+		const go = (label: string, action: () => void) => button(label, action, { class: "link" });
+		const dispatch = this.context.dispatch;
+		if (view && viewInfo(this.context.session, view))
+			return el("p", { dir: "ltr" }, before, "(", go(viewTitle(view), () => dispatch({ type: "view", view })), ")", after);
+		if (module)
+			return el("p", { dir: "ltr" }, before, ": ", go("show where", () => {
+				dispatch({ type: "filter", set: { module: [module] } });
+				dispatch({ type: "view", view: "functions" });
+			}), after);
+		return el("p", { dir: "ltr" }, plain);
 	}
 
 	/** What a heading says in brackets; signs of a terminal's bars become colours. */
@@ -92,29 +101,22 @@ export class SummaryPanel implements Panel {
 
 	private row(note: Note): HTMLElement {
 		const [share, ...more] = note.shares ?? [];
-		const bar = el("span.bar", { "aria-hidden": "true" });
 		const isOfWaits = note.kind === "share" && WAITING.test(note.text);
 		const running = isOfWaits ? 0 : note.kind === "ranked" && more[0] !== undefined ? more[0] : (share ?? 0);
-		bar.style.setProperty("--part", String(Math.min(100, running) / 100));
-		bar.style.setProperty("--waits", String(Math.max(0, Math.min(100, share ?? 0) - running) / 100));
 		const own = note.kind === "path" && more[0] !== undefined && more[0] >= 0.01 ? `${percent(more[0])} % own` : "";
-		return el(
-			"li",
-			{},
-			el("span.figure", {}, share === undefined ? duration(note.time_ns ?? 0) : `${percent(share)} %`),
-			bar,
-			this.about(note),
-			el("span.quiet", { dir: "ltr" }, shown(note.about ? note.text || own : "")),
-		);
+		return rankedRow({
+			figure: share === undefined ? duration(note.time_ns ?? 0) : `${percent(share)} %`,
+			part: running, waits: (share ?? 0) - running, words: this.about(note), beside: shown(note.about ? note.text || own : ""),
+		});
 	}
 
-	private about(note: Note): Child {
+	private about(note: Note): HTMLElement {
 		const name = note.about?.function ?? note.about?.name;
-		if (!note.about || name === undefined) return el("span.words", { dir: "ltr" }, shown(note.text));
+		if (!note.about || name === undefined) return el("span.words.whole", { dir: "ltr" }, shown(note.text));
 		const text = shorten(name, NAME_CHARACTERS - 2 * (note.level ?? 0));
 		const before = note.leaves_out ? "… " : "";
 		const id = note.about.id;
-		const indent = el("span.words", { dir: "ltr", "data-tip": `${shown(name.slice(0, 2000))}\n${note.about.module ?? ""}` });
+		const indent = el("span.words", { dir: "ltr", "data-tip": tipOf(name, note.about.module ?? "") });
 		indent.style.setProperty("--level", String(note.level ?? 0));
 		if (!id || note.about.function === undefined) indent.append(before + text);
 		else indent.append(before, button(text, () => this.context.dispatch({ type: "view", view: "callers", fn: name, fnId: id }), { class: "link" }));
@@ -124,7 +126,7 @@ export class SummaryPanel implements Panel {
 	/** What to look at next, as links. */
 	private next(): HTMLElement {
 		const go = (view: string, label: string, what: string): Child =>
-			(view === "flame" || this.context.session.views.some((other) => other.name === view)) &&
+			(view === "flame" || viewInfo(this.context.session, view)) &&
 			el("li", {}, button(label, () => this.context.dispatch({ type: "view", view }), { class: "link" }), ` – ${what}`);
 		return el(
 			"section.next",

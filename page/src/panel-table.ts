@@ -1,20 +1,22 @@
 /* Views that are a table or a tree of rows. */
-import { fateColumn, gridColumn, type GridColumn } from "./cells.ts";
-import { Overtaken } from "./client.ts";
+import { fateColumn, fateLegend, gridColumn, type GridColumn } from "./cells.ts";
 import { chooseColumns } from "./columns.ts";
 import { copyCsv } from "./csv.ts";
-import { button, el } from "./dom.ts";
+import { Overtaken } from "./client.ts";
+import { button, el, placeIn } from "./dom.ts";
 import { Grid } from "./grid.ts";
-import { nameColumn, same, shownColumns, type Context, type Panel } from "./panel.ts";
+import { nameColumn, shownColumns, type Context, type Panel } from "./panel.ts";
 import type { ViewInfo } from "./protocol.ts";
+import { Question } from "./question.ts";
 import { RowDetails } from "./row-details.ts";
-import { ListSource, TreeSource, type Row, type Source } from "./source.ts";
+import { isInOrder, ListSource, TreeSource, type Row, type Source } from "./source.ts";
 import type { Sort, State } from "./state.ts";
 
 /** Names stand far to the right in deep trees. */
 const TREE_NAME_PX = 440;
-/** Levels that one key opens below a row. */
+/** Levels that one key opens below a row, and how many rows at the most. */
 const OPEN_LEVELS = 6;
+const OPEN_ROWS = 2000;
 
 export class TablePanel implements Panel {
 	readonly element: HTMLElement;
@@ -22,8 +24,11 @@ export class TablePanel implements Panel {
 	private readonly details: RowDetails;
 	private readonly nameAt: number;
 	private readonly openPaths = new Set<string>();
+	private readonly question: Question<Source>;
 	private source: Source | undefined;
-	private asked: unknown;
+	/** The one that is on its way, and the one that is drawn. */
+	private coming: Source | undefined;
+	private drawn: Source | undefined;
 	private isFirst = true;
 
 	constructor(
@@ -42,10 +47,20 @@ export class TablePanel implements Panel {
 			onkey: (event, i) => this.treeKey(event, i),
 		});
 		this.element = el("div.table-panel", {}, this.grid.element, this.details.element);
+		this.question = new Question<Source>(context.client, placeIn(this.element), (source) => this.arrived(source), () => this.drop());
 	}
 
 	private get isTree(): boolean {
 		return this.info.is_tree;
+	}
+
+	/** The tree that is shown, as long as it is what was asked for. */
+	private get tree(): TreeSource | undefined {
+		return !this.question.waits && this.source instanceof TreeSource ? this.source : undefined;
+	}
+
+	private get isInSight(): boolean {
+		return this.element.isConnected && !this.element.hidden;
 	}
 
 	tools(): HTMLElement[] {
@@ -58,10 +73,11 @@ export class TablePanel implements Panel {
 				}),
 				button("Hot path", () => void this.openHotPath(), { "data-tip": "Open the path with the most time. (h)" }),
 			);
+		if (this.info.name === "lifetime") tools.push(fateLegend());
 		if (this.isTree) tools.push(button("Collapse", () => this.collapse(), { "data-tip": "Close all rows. (c)" }));
 		tools.push(
 			chooseColumns(this.context, this.info),
-			button("Copy CSV", () => void copyCsv(this.source, this.columns(this.context.state).filter((column) => !column.parts), this.context), {
+			button("Copy CSV", () => void this.copy(), {
 				"data-tip": "Copy the table as CSV, with raw numbers.",
 			}),
 			button("Details", () => this.details.toggle(), { "data-tip": "All values of the row at hand. (d)" }),
@@ -91,6 +107,14 @@ export class TablePanel implements Panel {
 		return column ? { column: column.id, descending: !!column.is_amount } : undefined;
 	}
 
+	/** The order that the table is seen to be in: a view's own may be by more than one column shows. */
+	private markOf(state: State): Sort | undefined {
+		const sort = this.sortOf(state);
+		if (!sort || state.tables[this.info.name]?.sort) return sort;
+		const at = this.info.columns.findIndex((column) => column.id === sort.column);
+		return this.source && isInOrder(this.source, at, sort.descending) ? sort : undefined;
+	}
+
 	show(state: State): void {
 		const sort = this.sortOf(state);
 		// The view's own order is finer than that of one column, so it is not asked for by name.
@@ -101,40 +125,52 @@ export class TablePanel implements Panel {
 		const request = this.isTree
 			? { op: "tree" as const, ...common, inverted: state.inverted && view === "calltree" }
 			: { op: "rows" as const, ...common, search: state.search.toLowerCase() };
-		if (same(this.asked, request) && this.source) return this.draw(state, sort, true);
-		this.asked = request;
-		this.element.setAttribute("aria-busy", "true");
-		const source =
-			request.op === "tree"
-				? new TreeSource(this.context.client, request, this.nameAt, this.openPaths)
-				: new ListSource(this.context.client, request, (error) => this.failed(error));
-		source.open().then(
-			(opened) => this.arrived(opened, sort, request),
-			(error: Error) => this.failed(error),
-		);
+		const isNew = this.question.ask(request, () => {
+			const source =
+				request.op === "tree"
+					? new TreeSource(this.context.client, request, this.nameAt, this.openPaths)
+					: new ListSource(this.context.client, request, (error) => this.failed(error));
+			this.coming?.abandon();
+			this.coming = source;
+			return source.open(this.question);
+		});
+		if (!isNew && !this.question.waits) this.draw(state);
 	}
 
-	private arrived(source: Source, sort: Sort | undefined, request: unknown): void {
-		if (!same(this.asked, request)) return;
-		this.element.removeAttribute("aria-busy");
+	private arrived(source: Source): void {
+		this.source?.abandon();
 		this.source = source;
-		if (source instanceof ListSource) {
-			this.samples = Number(source.session["samples_reported"] ?? 0);
-		}
+		this.coming = undefined;
+		if (source instanceof ListSource) this.samples = Number(source.session["samples_reported"] ?? 0);
 		this.element.classList.toggle("empty", source.total === 0);
-		this.draw(this.context.state, sort, false);
-		if (this.isFirst && this.isTree && this.info.name === "calltree") void this.openHotPath();
+		// Else it is drawn when somebody looks at it again.
+		if (this.isInSight) this.draw(this.context.state);
+	}
+
+	private drop(): void {
+		this.source?.abandon();
+		this.source = this.drawn = undefined;
+		this.grid.clear();
+		this.selected(undefined);
+	}
+
+	private readonly failed = (error: Error) => {
+		if (!(error instanceof Overtaken)) this.context.report(error.message);
+	};
+
+	private draw(state: State): void {
+		if (!this.source) return;
+		const keep = this.drawn === this.source;
+		this.drawn = this.source;
+		this.grid.show(this.source, this.columns(state), this.markOf(state), state.search, keep);
+		if (this.isFirst && this.info.name === "calltree") void this.openHotPath();
 		this.isFirst = false;
 	}
 
-	private failed(error: Error): void {
-		if (error instanceof Overtaken) return;
-		this.element.removeAttribute("aria-busy");
-		this.context.report(error.message);
-	}
-
-	private draw(state: State, sort: Sort | undefined, keep: boolean): void {
-		if (this.source) this.grid.show(this.source, this.columns(state), sort, state.search, keep);
+	private async copy(): Promise<void> {
+		await this.question.settled();
+		const columns = this.columns(this.context.state).filter((column) => !column.parts);
+		if (this.source) this.context.report(await copyCsv(this.source, columns));
 	}
 
 	private text(row: Row, id: string): string {
@@ -150,7 +186,7 @@ export class TablePanel implements Panel {
 			this.context.dispatch({ type: "filter", set: { module: [this.text(row, "name")] } });
 		else if (this.info.name === "threads") this.context.dispatch({ type: "filter", set: { thread: [id] } });
 		else {
-			const name = this.text(row, "function_name").split(" > ").pop() ?? "";
+			const name = this.text(row, "function_name");
 			if (name && !name.startsWith("[")) this.context.dispatch({ type: "view", view: "callers", fn: name, fnId: row.fn });
 		}
 	}
@@ -169,33 +205,43 @@ export class TablePanel implements Panel {
 	}
 
 	private async toggle(i: number, open: boolean): Promise<void> {
-		if (this.source instanceof TreeSource) await this.source.toggle(i, open).catch((error: Error) => this.failed(error));
+		await this.tree?.toggle(i, open).catch(this.failed);
 	}
 
+	private async openBelow(i: number): Promise<void> {
+		const isAll = await this.tree?.openBelow(i, OPEN_LEVELS, OPEN_ROWS).catch(this.failed);
+		if (isAll === false) this.context.report(`There is more below it than the ${OPEN_ROWS} rows that were opened.`);
+	}
+
+	/** Its ids are those of one tree, which may be another by the time that they are here. */
 	private async openHotPath(): Promise<void> {
-		if (!(this.source instanceof TreeSource)) return;
+		const { tree } = this;
+		if (!tree) return;
 		const { filter, inverted } = this.context.state;
 		try {
 			const { ids } = await this.context.client.ask<{ ids: number[] }>({ op: "hotpath", view: this.info.name, filter, inverted });
-			this.grid.select(await this.source.openPath(ids));
+			if (this.tree !== tree) return;
+			const row = await tree.openPath(ids);
+			if (this.tree === tree) this.grid.select(row);
 		} catch (error) {
 			this.failed(error as Error);
 		}
 	}
 
 	private collapse(): void {
-		if (this.source instanceof TreeSource) this.source.closeAll();
+		this.tree?.closeAll();
 		this.grid.select(0);
 	}
 
 	private treeKey(event: KeyboardEvent, i: number): boolean {
-		const row = this.source?.row(i);
-		if (!(this.source instanceof TreeSource) || !row) return false;
+		const { tree } = this;
+		const row = tree?.row(i);
+		if (!tree || !row) return false;
 		if (event.key === "ArrowRight" && row.hasChildren && !row.isOpen) void this.toggle(i, true);
 		else if (event.key === "ArrowRight") this.grid.select(i + 1);
 		else if (event.key === "ArrowLeft" && row.isOpen) void this.toggle(i, false);
-		else if (event.key === "ArrowLeft") this.grid.select(this.source.parent(i));
-		else if (event.key === "*") void this.source.openBelow(i, OPEN_LEVELS);
+		else if (event.key === "ArrowLeft") this.grid.select(tree.parent(i));
+		else if (event.key === "*") void this.openBelow(i);
 		else if (event.key === " ") void this.toggle(i, !row.isOpen);
 		else return false;
 		return true;

@@ -1,6 +1,6 @@
 /* What all views share: the session, the engine, the state, and what a view is to the page. */
 import type { Client } from "./client.ts";
-import type { Column, Filter, Session, ViewInfo } from "./protocol.ts";
+import type { Column, Session, ViewInfo } from "./protocol.ts";
 import type { Action, State } from "./state.ts";
 
 export interface Context {
@@ -12,8 +12,6 @@ export interface Context {
 	mark(range: readonly [number, number] | undefined): void;
 	/** Says what went wrong, where people see it. */
 	report(message: string): void;
-	/** Facts of the session that an answer had, for the line at the foot. */
-	facts(facts: Record<string, unknown>): void;
 }
 
 /** One view. It is made once and shown again with each state in which it is the current one. */
@@ -58,9 +56,4 @@ export function shownColumns(info: ViewInfo, chosen: readonly string[] | undefin
 /** A key that is equal for equal requests. */
 export function same(a: unknown, b: unknown): boolean {
 	return JSON.stringify(a) === JSON.stringify(b);
-}
-
-/** Whether filter @key can be asked for in this session. */
-export function can(session: Session, key: keyof Filter): boolean {
-	return session.can.includes(key);
 }

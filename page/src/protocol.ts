@@ -18,16 +18,16 @@ export type Kind =
 export interface Column {
 	id: string;
 	title: string;
-	/** The short heading; the title where there is none. */
-	header?: string;
+	/** The short heading. */
+	header: string;
 	kind: Kind;
 	/** Of times: how many digits they are worth, 0 to 3 as in the terminal. */
-	digits?: number;
-	help?: string;
-	is_default?: boolean;
-	is_measure?: boolean;
+	digits: number;
+	help: string;
+	is_default: boolean;
+	is_measure: boolean;
 	/** It falls by nature: the largest comes first. */
-	is_amount?: boolean;
+	is_amount: boolean;
 }
 
 export interface ViewInfo {
@@ -41,16 +41,14 @@ export interface ViewInfo {
 	columns: Column[];
 }
 
-export interface ThreadInfo {
-	/** The system's, and dwell's own, which no two share. */
+interface ThreadInfo {
+	/** The system's number. */
 	id: number;
-	unique_id: number;
 	name: string;
 }
 
 export interface ProcessInfo {
 	id: number;
-	unique_id: number;
 	name: string;
 	command_line?: string | null;
 	threads: ThreadInfo[];
@@ -60,21 +58,19 @@ export interface Measure {
 	id: string;
 	title: string;
 	kind: Kind;
-	digits?: number;
 }
 
 export interface Session {
-	title: string;
-	command?: string | null;
+	/** Empty where it is not known. */
+	command: string;
 	method: string;
-	recorded_at?: string | number | null;
+	/** 0 = it is not known. */
+	recorded_at_ms: number;
 	duration_ns: number;
 	views: ViewInfo[];
 	processes: ProcessInfo[];
 	modules: string[];
 	measures: Measure[];
-	/** Filters that this session takes. */
-	can: string[];
 }
 
 /** What is left of the recording; all parts are those of `dwell report`. */
@@ -88,8 +84,6 @@ export interface Filter {
 	just_my_code?: boolean;
 	waits?: string;
 	root?: string;
-	focus?: string;
-	hide?: string;
 }
 
 export type Cell = number | string | null;
@@ -142,7 +136,6 @@ export interface Flame {
 
 export interface TimelineThread {
 	id: number;
-	unique_id: number;
 	name: string;
 	process: number;
 	running: number[];
@@ -159,8 +152,7 @@ export interface Timeline {
 
 /** A sentence of the summary, or a row of one of its lists. */
 export interface Note {
-	kind: "title" | "heading" | "says" | "more" | "apart" | "share" | "path" | "ranked" | "slowest" | "next";
-	severity: "note" | "detail";
+	kind: "title" | "heading" | "says" | "apart" | "share" | "path" | "ranked" | "slowest" | "work";
 	text: string;
 	/** Of rows: percentages, the first is what the row has. */
 	shares?: number[];
@@ -170,9 +162,6 @@ export interface Note {
 	leaves_out?: boolean;
 	time_ns?: number;
 }
-
-/** A row of a report, by column id. */
-export type ReportRow = Record<string, Cell>;
 
 /** Answers each request in turn; an answer `{error}` rejects. */
 export interface Engine {

@@ -1,6 +1,7 @@
 /* Beside a table: everything that is known of the row at hand, with what each number means. */
-import { button, el, fill } from "./dom.ts";
+import { el, fill } from "./dom.ts";
 import { amount, cellText, percent, writerOf } from "./format.ts";
+import { functionActions } from "./function-actions.ts";
 import { shown } from "./names.ts";
 import { nameColumn, type Context } from "./panel.ts";
 import type { Cell, Column, ViewInfo } from "./protocol.ts";
@@ -36,23 +37,6 @@ export class RowDetails {
 		return cellText(cell, writerOf(column, this.max[at] ?? cell));
 	}
 
-	private functionActions(name: string, fnId: number): HTMLElement {
-		const { context } = this;
-		const go = (label: string, view: string, tip: string) =>
-			button(label, () => context.dispatch({ type: "view", view, fn: name, fnId }), { "data-tip": tip });
-		const actions = el("div.actions", {}, go("Callers", "callers", "Who calls it, and what it calls."));
-		for (const [view, label] of [["lines", "Lines"], ["instructions", "Instructions"]] as const)
-			if (context.session.views.some((other) => other.name === view))
-				actions.append(go(label, view, `All ${view} of the function, in their order.`));
-		if (context.session.can.includes("root"))
-			actions.append(
-				button("Set as root", () => context.dispatch({ type: "filter", set: { root: name } }), {
-					"data-tip": "The call tree and the flame graph begin at this function.",
-				}),
-			);
-		return actions;
-	}
-
 	private draw(): void {
 		const { row, info } = this;
 		if (!row) return fill(this.element, el("p.quiet", {}, "No row is chosen."));
@@ -71,7 +55,7 @@ export class RowDetails {
 		fill(
 			this.element,
 			el("h2", { dir: "ltr" }, shown(name.slice(0, NAME_MAX))),
-			fn && !fn.startsWith("[") && this.functionActions(fn.split(" > ").pop()!, row.fn),
+			fn && !fn.startsWith("[") && el("div.actions", {}, ...functionActions(this.context, info.name, () => ({ fn, fnId: row.fn }))),
 			list,
 		);
 	}

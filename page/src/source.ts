@@ -1,5 +1,5 @@
 /* Where a table's rows come from: windows of a long list, or a tree of which parts are open. */
-import type { Client } from "./client.ts";
+import { Overtaken, type Client } from "./client.ts";
 import type { Cell, Rows, RowsRequest, TreeRows } from "./protocol.ts";
 
 export interface Row {
@@ -23,6 +23,8 @@ export interface Source {
 	row(i: number): Row | undefined;
 	/** All rows from @from on, at most @count. */
 	some(from: number, count: number): Promise<Row[]>;
+	/** Nobody looks at it any more: it asks for nothing of its own accord. */
+	abandon(): void;
 }
 
 export const WINDOW = 200;
@@ -36,6 +38,21 @@ function widest(max: number[], given: readonly (number | null)[] | undefined, ro
 		});
 }
 
+/** Whether the first rows of @source, siblings each, fall or rise by their numbers in column @at. */
+export function isInOrder(source: Source, at: number, falls: boolean): boolean {
+	const before: (number | undefined)[] = [];
+	for (let i = 0; i < Math.min(source.total, WINDOW); i++) {
+		const row = source.row(i);
+		const cell = row?.cells[at];
+		if (!row || typeof cell !== "number") continue;
+		before.length = row.level + 1;
+		const last = before[row.level];
+		if (last !== undefined && (falls ? cell > last : cell < last)) return false;
+		before[row.level] = cell;
+	}
+	return true;
+}
+
 /** A list of which windows are fetched as they are looked at. */
 export class ListSource implements Source {
 	onchange = () => {};
@@ -43,7 +60,9 @@ export class ListSource implements Source {
 	session: Record<string, unknown> = {};
 	readonly max: number[] = [];
 	private readonly windows = new Map<number, Row[]>();
-	private readonly asked = new Set<number>();
+	/** One window at a time: the next is one of those in sight by then. */
+	private isFetching = false;
+	private isAbandoned = false;
 
 	constructor(
 		private readonly client: Client,
@@ -51,14 +70,18 @@ export class ListSource implements Source {
 		private readonly onerror: (error: Error) => void,
 	) {}
 
-	/** Fetches the first window; a table is shown when it is here. */
-	async open(): Promise<this> {
-		await this.fetch(0, WINDOW, this.request.view);
+	/** Fetches the first window for @asker; a table is shown when it is here. */
+	async open(asker: object): Promise<this> {
+		await this.fetch(0, WINDOW, asker);
 		return this;
 	}
 
-	private async fetch(from: number, count: number, key: string): Promise<Row[]> {
-		const answer = await this.client.ask<Rows>({ ...this.request, from, count }, key);
+	abandon(): void {
+		this.isAbandoned = true;
+	}
+
+	private async fetch(from: number, count: number, asker?: object): Promise<Row[]> {
+		const answer = await this.client.ask<Rows>({ ...this.request, from, count }, asker);
 		const rows = answer.rows.map((cells, i): Row => ({
 			id: answer.ids[i] ?? from + i, cells, fn: answer.functions?.[i] ?? 0, level: 0, hasChildren: false, isOpen: false,
 		}));
@@ -73,11 +96,11 @@ export class ListSource implements Source {
 		const at = Math.floor(i / WINDOW);
 		const there = this.windows.get(at);
 		if (there) return there[i % WINDOW];
-		if (!this.asked.has(at)) {
-			this.asked.add(at);
-			this.fetch(at * WINDOW, WINDOW, `${this.request.view} rows`)
-				.then(() => this.onchange(), this.onerror)
-				.finally(() => this.asked.delete(at));
+		if (!this.isFetching && !this.isAbandoned) {
+			this.isFetching = true;
+			this.fetch(at * WINDOW, WINDOW)
+				.finally(() => (this.isFetching = false))
+				.then(() => this.onchange(), this.onerror);
 		}
 		return undefined;
 	}
@@ -85,9 +108,35 @@ export class ListSource implements Source {
 	async some(from: number, count: number): Promise<Row[]> {
 		const all: Row[] = [];
 		for (let at = from; at < Math.min(this.total, from + count); at += 5000)
-			all.push(...(await this.fetch(at, Math.min(5000, from + count - at), "")));
+			all.push(...(await this.fetch(at, Math.min(5000, from + count - at))));
 		return all;
 	}
+}
+
+/** Rows that are all here. */
+export class WholeSource implements Source {
+	onchange = () => {};
+	readonly max: number[] = [];
+	private readonly rows: Row[];
+
+	constructor(cells: readonly Cell[][]) {
+		this.rows = cells.map((row, id) => ({ id, cells: row, fn: 0, level: 0, hasChildren: false, isOpen: false }));
+		widest(this.max, undefined, cells);
+	}
+
+	get total(): number {
+		return this.rows.length;
+	}
+
+	row(i: number): Row | undefined {
+		return this.rows[i];
+	}
+
+	some(from: number, count: number): Promise<Row[]> {
+		return Promise.resolve(this.rows.slice(from, from + count));
+	}
+
+	abandon(): void {}
 }
 
 interface Node extends Row {
@@ -102,6 +151,7 @@ export class TreeSource implements Source {
 	readonly max: number[] = [];
 	private visible: Node[] = [];
 	private roots: Node[] = [];
+	private isAbandoned = false;
 
 	constructor(
 		private readonly client: Client,
@@ -123,16 +173,22 @@ export class TreeSource implements Source {
 		return Promise.resolve(this.visible.slice(from, from + count));
 	}
 
-	async open(): Promise<this> {
-		this.roots = await this.fetch(undefined);
+	/** Fetches the roots for @asker, and what is open below them. */
+	async open(asker: object): Promise<this> {
+		this.roots = await this.fetch(undefined, asker);
 		if (this.roots.length === 1 && this.opened.size === 0) this.opened.add(this.roots[0]!.path);
 		await this.reopen(this.roots);
 		this.flatten();
 		return this;
 	}
 
-	private async fetch(parent: Node | undefined): Promise<Node[]> {
-		const answer = await this.client.ask<TreeRows>({ ...this.request, node: parent?.id ?? 0 }, parent ? "" : "tree");
+	abandon(): void {
+		this.isAbandoned = true;
+	}
+
+	private async fetch(parent: Node | undefined, asker?: object): Promise<Node[]> {
+		if (this.isAbandoned) throw new Overtaken();
+		const answer = await this.client.ask<TreeRows>({ ...this.request, node: parent?.id ?? 0 }, asker);
 		widest(this.max, answer.max, answer.rows);
 		const level = parent ? parent.level + 1 : 0;
 		return answer.rows.map((cells, i): Node => ({
@@ -180,18 +236,27 @@ export class TreeSource implements Source {
 		this.flatten();
 	}
 
-	/** Opens what is below row @i, where it is at most @levels deeper. */
-	async openBelow(i: number, levels: number): Promise<void> {
-		const open = async (node: Node, left: number): Promise<void> => {
-			if (!node.hasChildren || !left) return;
-			node.children ??= await this.fetch(node);
-			node.isOpen = true;
-			this.opened.add(node.path);
-			for (const child of node.children) await open(child, left - 1);
-		};
-		const node = this.visible[i];
-		if (node) await open(node, levels);
+	/**
+	 * Opens what is below row @i, where it is at most @levels deeper, the upper levels first, until
+	 * some @most rows more are seen; whether that is all of it.
+	 */
+	async openBelow(i: number, levels: number, most: number): Promise<boolean> {
+		let level = this.visible.slice(i, i + 1);
+		let rows = 0;
+		for (let left = levels; left && level.length && rows < most; left--) {
+			const next: Node[] = [];
+			for (const node of level) {
+				if (!node.hasChildren || rows >= most) continue;
+				node.children ??= await this.fetch(node);
+				node.isOpen = true;
+				this.opened.add(node.path);
+				rows += node.children.length;
+				next.push(...node.children);
+			}
+			level = next;
+		}
 		this.flatten();
+		return rows < most;
 	}
 
 	/** Opens the nodes @ids from the roots down; the row of the last one. */

@@ -10,7 +10,7 @@ export interface Sort {
 }
 
 /** How one view's table was set up. */
-export interface Table {
+interface Table {
 	sort?: Sort;
 	columns?: string[];
 }
@@ -18,7 +18,7 @@ export interface Table {
 export type FlameColor = "module" | "system";
 export type FlameOrder = "weight" | "name" | "time";
 
-export interface FlameState {
+interface FlameState {
 	measure: string;
 	color: FlameColor;
 	order: FlameOrder;

@@ -1,8 +1,10 @@
 /* Light or dark: as the system has it, unless somebody chose. */
-import { button } from "./dom.ts";
+import { button, el } from "./dom.ts";
 
 const KEY = "dwell-theme";
 const dark = matchMedia("(prefers-color-scheme: dark)");
+/** Paper is light. */
+const paper = matchMedia("print");
 const listeners = new Set<() => void>();
 
 /** Storage may be refused to pages from files. */
@@ -23,7 +25,7 @@ function remember(theme: string): void {
 }
 
 export function isDark(): boolean {
-	return (document.documentElement.dataset.theme ?? (dark.matches ? "dark" : "light")) === "dark";
+	return !paper.matches && (document.documentElement.dataset.theme ?? (dark.matches ? "dark" : "light")) === "dark";
 }
 
 /** What draws on canvases draws again when colours change. */
@@ -41,11 +43,17 @@ export function toggleTheme(): void {
 export function themeButton(): HTMLElement {
 	const chosen = remembered();
 	if (chosen === "light" || chosen === "dark") document.documentElement.dataset.theme = chosen;
-	dark.addEventListener("change", () => listeners.forEach((listener) => listener()));
+	for (const media of [dark, paper]) media.addEventListener("change", () => listeners.forEach((listener) => listener()));
 	return button("◐", toggleTheme, { "aria-label": "Light or dark", "data-tip": "Light or dark (t)" });
 }
 
-/** A colour of the style sheet, for canvases. */
-export function cssColor(name: string): string {
-	return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+/** Colours of the style sheet as they are now, for canvases. */
+export function cssColors<K extends string>(...names: K[]): Record<K, string> {
+	const probe = document.body.appendChild(el("i", { hidden: true }));
+	const colors = names.map((name) => {
+		probe.style.color = `var(--${name})`;
+		return [name, getComputedStyle(probe).color];
+	});
+	probe.remove();
+	return Object.fromEntries(colors) as Record<K, string>;
 }

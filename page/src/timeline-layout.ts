@@ -1,4 +1,5 @@
 /* Places of times and marks on the timeline; nothing here draws. */
+import { grouped } from "./format.ts";
 import type { Timeline } from "./protocol.ts";
 
 export interface Sums {
@@ -7,6 +8,11 @@ export interface Sums {
 	/** The most that a bucket has. */
 	runningMax: number;
 	blockedMax: number;
+}
+
+/** Whether only the sum of all times is known: it is spread over them evenly then. */
+export function isOneSpan({ running, blocked, runningMax }: Sums): boolean {
+	return runningMax > 0 && blocked.every((n) => !n) && running.every((n) => runningMax - n <= 1);
 }
 
 export function sums({ threads }: Timeline): Sums {
@@ -19,6 +25,11 @@ export function sums({ threads }: Timeline): Sums {
 			blocked[i]! += thread.blocked[i] ?? 0;
 		}
 	return { running, blocked, runningMax: Math.max(0, ...running), blockedMax: Math.max(0, ...blocked) };
+}
+
+/** Which threads the timeline is of: the engine tells those with most. */
+export function threadsInWords({ threads, threads_total: all }: Timeline): string {
+	return threads.length < all ? `Threads: the ${grouped(threads.length)} with most of ${grouped(all)}` : "Threads";
 }
 
 /** Round times for marks, at least @least pixels apart. */

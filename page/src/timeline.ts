@@ -2,15 +2,15 @@
  * The recording over time: what ran and what waited. Dragging takes a range, which re-scopes every
  * view; below, if wanted, the same for each thread.
  */
-import { Overtaken } from "./client.ts";
-import { announce, button, debounced, el } from "./dom.ts";
+import { announce, button, debounced, el, placeIn, sized } from "./dom.ts";
 import { amount, duration } from "./format.ts";
 import { shorten } from "./names.ts";
 import { same, type Context } from "./panel.ts";
 import type { Timeline as Data, TimelineThread } from "./protocol.ts";
+import { Question } from "./question.ts";
 import type { State } from "./state.ts";
-import { cssColor, onTheme } from "./theme.ts";
-import { range, sums, ticks, type Sums } from "./timeline-layout.ts";
+import { cssColors, onTheme } from "./theme.ts";
+import { isOneSpan, range, sums, threadsInWords, ticks, type Sums } from "./timeline-layout.ts";
 import { hideTip, showTip } from "./tips.ts";
 
 const SUM_PX = 46;
@@ -23,11 +23,16 @@ const MARGIN_PX = 12;
 /** Of the sum: the part above, of what waits. */
 const WAITS_PX = 14;
 const LEAST_DRAG_PX = 4;
-const THREADS_MAX = 200;
+/** Of what is spread evenly, since nobody knows better. */
+const EVEN_ALPHA = 0.3;
 const BUCKETS_MAX = 600;
 const BUCKETS_LEAST = 60;
 /** Of short recordings: what happens in less is but chance. */
 const BUCKET_LEAST_NS = 1e7;
+
+function colorsNow() {
+	return cssColors("running", "blocked", "quiet", "line", "veil", "accent", "text");
+}
 
 export class Timeline {
 	readonly element: HTMLElement;
@@ -36,10 +41,15 @@ export class Timeline {
 	private readonly opener: HTMLButtonElement;
 	private data: Data | undefined;
 	private sums: Sums | undefined;
-	private asked: unknown;
+	private readonly question: Question<Data>;
 	private drag: { from: number; to: number } | undefined;
 	private pointer: number | undefined;
 	private marked: readonly [number, number] | undefined;
+	/** What is drawn: threads that have a row, where rows begin and how wide they are, in which colours. */
+	private threads: TimelineThread[] = [];
+	private left = WORDS_PX;
+	private width = 1;
+	private colors = colorsNow();
 
 	constructor(private readonly context: Context) {
 		this.opener = button("Threads", () => context.dispatch({ type: "threads" }), {
@@ -50,9 +60,14 @@ export class Timeline {
 			"aria-label": "Timeline: arrow keys move the range of time that is shown, with Shift they widen it, Backspace shows all.",
 		}, this.canvas);
 		this.element = el("section.timeline", { "aria-label": "Timeline" }, this.scroll, this.opener);
+		this.question = new Question<Data>(context.client, placeIn(this.element), (data) => this.arrived(data), () => (this.data = undefined));
 		this.canvas.addEventListener("pointerdown", (event) => this.press(event));
 		this.canvas.addEventListener("pointermove", (event) => this.move(event));
 		this.canvas.addEventListener("pointerup", () => this.release());
+		this.canvas.addEventListener("pointercancel", () => {
+			this.drag = undefined;
+			this.draw();
+		});
 		this.canvas.addEventListener("pointerleave", () => {
 			this.pointer = undefined;
 			hideTip();
@@ -68,21 +83,16 @@ export class Timeline {
 		const { from: _from, until: _until, ...filter } = state.filter;
 		const most = Math.ceil(this.context.session.duration_ns / BUCKET_LEAST_NS);
 		const buckets = Math.max(BUCKETS_LEAST, Math.min(BUCKETS_MAX, most));
-		const request = { op: "timeline", filter, buckets };
 		this.opener.setAttribute("aria-pressed", String(state.threads));
-		if (!same(this.asked, request)) {
-			this.asked = request;
-			this.context.client.ask<Data>(request, "timeline").then(
-				(data) => {
-					if (!same(this.asked, request)) return;
-					this.data = data;
-					this.sums = sums(data);
-					this.opener.hidden = data.threads.length < 2;
-					this.draw();
-				},
-				(error: Error) => error instanceof Overtaken || this.context.report(error.message),
-			);
-		}
+		this.question.ask({ op: "timeline", filter, buckets });
+		this.draw();
+	}
+
+	private arrived(data: Data): void {
+		this.data = data;
+		this.sums = sums(data);
+		this.opener.hidden = data.threads.length < 2;
+		this.opener.textContent = threadsInWords(data);
 		this.draw();
 	}
 
@@ -91,19 +101,6 @@ export class Timeline {
 		if (same(this.marked, range)) return;
 		this.marked = range;
 		this.draw();
-	}
-
-	private get threads(): TimelineThread[] {
-		return this.context.state.threads && this.data && this.data.threads.length > 1
-			? this.data.threads.slice(0, THREADS_MAX) : [];
-	}
-
-	private get left(): number {
-		return this.threads.length ? GUTTER_PX : WORDS_PX;
-	}
-
-	private get width(): number {
-		return Math.max(1, this.scroll.clientWidth - this.left - (this.opener.hidden ? MARGIN_PX : this.opener.offsetWidth + 2 * MARGIN_PX));
 	}
 
 	private timeAt(x: number): number {
@@ -119,18 +116,15 @@ export class Timeline {
 
 	private draw(): void {
 		const { data } = this;
-		if (!data || !this.scroll.clientWidth) return;
 		const width = this.scroll.clientWidth;
+		if (!data || !width) return;
+		this.threads = this.context.state.threads && data.threads.length > 1 ? data.threads : [];
+		this.left = this.threads.length ? GUTTER_PX : WORDS_PX;
+		this.width = Math.max(1, width - this.left - (this.opener.hidden ? MARGIN_PX : this.opener.offsetWidth + 2 * MARGIN_PX));
+		this.colors = colorsNow();
 		const height = SUM_PX + AXIS_PX + this.threads.length * THREAD_PX;
-		const ratio = devicePixelRatio || 1;
-		this.canvas.width = Math.round(width * ratio);
-		this.canvas.height = Math.round(height * ratio);
-		this.canvas.style.width = `${width}px`;
-		this.canvas.style.height = `${height}px`;
-		const to = this.canvas.getContext("2d")!;
-		to.setTransform(ratio, 0, 0, ratio, 0, 0);
+		const to = sized(this.canvas, width, height);
 		to.font = "11px system-ui, sans-serif";
-		to.textBaseline = "middle";
 		this.drawSums(to);
 		this.drawAxis(to);
 		this.threads.forEach((thread, i) => this.drawThread(to, thread, SUM_PX + AXIS_PX + i * THREAD_PX));
@@ -143,27 +137,38 @@ export class Timeline {
 		const isTime = this.data!.unit === "ns";
 		const top = blockedMax ? WAITS_PX + 3 : 4;
 		const none: number[] = [];
-		to.fillStyle = cssColor("--quiet");
-		to.fillText(isTime ? "processor" : this.data!.unit === "bytes" ? "allocated" : "samples", 12, (top + SUM_PX) / 2);
+		to.fillStyle = this.colors.quiet;
+		const what = this.context.session.method === "calls" ? "program" : "processor";
+		to.fillText(isTime ? what : this.data!.unit === "bytes" ? "allocated" : "samples", 12, (top + SUM_PX) / 2);
 		if (blockedMax) {
 			to.fillText("waiting", 12, 2 + WAITS_PX / 2);
 			this.drawRow(to, none, blocked, blockedMax, 3, WAITS_PX - 3);
 		}
+		const isEven = isOneSpan(this.sums!);
+		if (isEven) to.globalAlpha = EVEN_ALPHA;
 		this.drawRow(to, running, none, runningMax, top, SUM_PX - top);
+		to.globalAlpha = 1;
+		if (!isEven) return;
+		to.fillStyle = this.colors.text;
+		to.textAlign = "center";
+		to.fillText("spread evenly: the recording has one sum for all of this time", this.left + this.width / 2, (top + SUM_PX) / 2);
+		to.textAlign = "left";
 	}
 
 	/** Running from the ground, blocked on top of it. */
 	private drawRow(to: CanvasRenderingContext2D, running: readonly number[], blocked: readonly number[], max: number, y: number, height: number): void {
 		const n = Math.max(running.length, blocked.length);
 		const each = this.width / Math.max(1, n);
-		const colors = [cssColor("--running"), cssColor("--blocked")];
+		const colors = [this.colors.running, this.colors.blocked];
+		// Whole pixels of the screen, or seams are seen.
+		const edge = (i: number) => Math.round((this.left + i * each) * devicePixelRatio) / devicePixelRatio;
 		for (let i = 0; i < n; i++) {
 			let ground = y + height;
 			[running[i] ?? 0, blocked[i] ?? 0].forEach((value, kind) => {
 				if (!value || !max) return;
 				const high = Math.max(0.5, (value / max) * height);
 				to.fillStyle = colors[kind]!;
-				to.fillRect(this.left + i * each, ground - high, each + 0.3, high);
+				to.fillRect(edge(i), ground - high, edge(i + 1) - edge(i), high);
 				ground -= high;
 			});
 		}
@@ -171,8 +176,8 @@ export class Timeline {
 
 	private drawAxis(to: CanvasRenderingContext2D): void {
 		const { from, until } = this.data!;
-		to.fillStyle = cssColor("--quiet");
-		to.strokeStyle = cssColor("--line");
+		to.fillStyle = this.colors.quiet;
+		to.strokeStyle = this.colors.line;
 		for (const at of ticks(from, until, this.width)) {
 			const x = Math.round(this.x(at)) + 0.5;
 			to.beginPath();
@@ -187,7 +192,7 @@ export class Timeline {
 		const max = this.data!.unit === "ns"
 			? (this.data!.until - this.data!.from) / Math.max(1, thread.running.length)
 			: Math.max(...thread.running, 1);
-		to.fillStyle = cssColor("--quiet");
+		to.fillStyle = this.colors.quiet;
 		const name = `${thread.name || "thread"} ${thread.id}`;
 		to.fillText(shorten(name, 22), MARGIN_PX, y + THREAD_PX / 2);
 		this.drawRow(to, thread.running, thread.blocked, max, y + 1, THREAD_PX - 3);
@@ -204,23 +209,23 @@ export class Timeline {
 		const shown = this.shownRange();
 		if (shown) {
 			const [a, b] = [this.x(shown[0]), this.x(shown[1])];
-			to.fillStyle = cssColor("--veil");
+			to.fillStyle = this.colors.veil;
 			to.fillRect(this.left, 0, a - this.left, height);
 			to.fillRect(b, 0, this.left + this.width - b, height);
-			to.fillStyle = cssColor("--accent");
+			to.fillStyle = this.colors.accent;
 			to.fillRect(a - 1, 0, 2, height);
 			to.fillRect(b - 1, 0, 2, height);
 		}
 		if (this.marked) {
 			const [a, b] = [this.x(this.marked[0]), this.x(this.marked[1])];
-			to.fillStyle = cssColor("--accent");
+			to.fillStyle = this.colors.accent;
 			to.fillRect(a, SUM_PX, Math.max(2, b - a), 3);
 			to.globalAlpha = 0.16;
 			to.fillRect(a, 0, Math.max(2, b - a), SUM_PX);
 			to.globalAlpha = 1;
 		}
 		if (this.pointer === undefined) return;
-		to.fillStyle = cssColor("--quiet");
+		to.fillStyle = this.colors.quiet;
 		to.fillRect(Math.round(this.pointer), 0, 1, height);
 	}
 

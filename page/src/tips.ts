@@ -1,5 +1,6 @@
 /* One tip for the whole page: what carries data-tip says it on hover and when a key brings focus. */
 import { el } from "./dom.ts";
+import { shown } from "./names.ts";
 
 const DELAY_MS = 350;
 const GAP_PX = 8;
@@ -8,7 +9,7 @@ const tip = el("div.tip", { role: "tooltip", hidden: true });
 
 /** Shows @text near the point; for canvases, too. The first line stands out. */
 export function showTip(text: string, x: number, y: number): void {
-	const [first, ...rest] = text.split("\n");
+	const [first, ...rest] = text.split("\n").map(shown);
 	tip.replaceChildren(el("strong", { dir: "ltr" }, first ?? ""), ...rest.filter(Boolean).map((line) => el("div", {}, line)));
 	tip.hidden = false;
 	const { width, height } = tip.getBoundingClientRect();

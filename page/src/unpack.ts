@@ -20,7 +20,7 @@ function fromBase64(text: string): Uint8Array {
 export async function unpack(text: string): Promise<Uint8Array> {
 	let bytes: Uint8Array;
 	try {
-		bytes = fromBase64(text.trim());
+		bytes = fromBase64(text);
 	} catch {
 		throw new Error("its data are no base64");
 	}

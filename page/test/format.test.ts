@@ -28,7 +28,7 @@ test("shares have two digits, the half rounded up", () => {
 
 test("cells are written by what they hold", () => {
 	const write = (kind: Parameters<typeof writerOf>[0]["kind"], cell: number | string | null, max = 0) =>
-		cellText(cell, writerOf({ kind }, max));
+		cellText(cell, writerOf({ kind, digits: 1 }, max));
 	assert.equal(write("count", 1234567), "1,234,567");
 	assert.equal(write("change", 5), "+5");
 	assert.equal(write("change", -5), "-5");

@@ -38,10 +38,22 @@ export function precision(text) {
 	return (0.5000001 / 10 ** digits) * (time ? UNITS[time[2]] : 1);
 }
 
+/** Whether @text may be @value with parts left out: what stands around each ellipsis does so in order. */
+function isShortened(text, value) {
+	const parts = text.split("…");
+	let at = 0;
+	for (const part of parts) {
+		at = value.indexOf(part, at);
+		if (at < 0) return false;
+		at += part.length;
+	}
+	return parts.length > 1 && value.endsWith(parts.at(-1)) && parts.join("").length > 1;
+}
+
 /** What is wrong with @text as the cell that holds @value; "" = nothing. */
 export function wrong(text, value) {
 	if (value === null || value === undefined) return text === "" ? "" : `"${text}" for nothing`;
-	if (typeof value === "string") return text === value || text.includes("…") ? "" : `"${text}" for "${value}"`;
+	if (typeof value === "string") return text === value || isShortened(text, value) ? "" : `"${text}" for "${value}"`;
 	const shown = parseCell(text);
 	if (typeof shown !== "number") return `"${text}" for ${value}`;
 	return Math.abs(shown - value) <= precision(text) ? "" : `${text} for ${value}`;

@@ -3,6 +3,26 @@ import { chromium } from "playwright-core";
 
 const PROGRAMS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
+/** Runs in the page before its own code: lets tests make the engine slow, or unable. */
+function holdEngine() {
+	const post = Worker.prototype.postMessage;
+	const engine = {
+		/** Operations that the engine is not to know, and those that wait until they are let go. */
+		fails: [], holds: [], held: [],
+		letGo() {
+			engine.holds = [];
+			for (const go of engine.held.splice(0)) go();
+		},
+	};
+	window.engine = engine;
+	Worker.prototype.postMessage = function (message, ...rest) {
+		const { op } = JSON.parse(message.text ?? "{}");
+		const sent = engine.fails.includes(op) ? { ...message, text: JSON.stringify({ op: "unknown" }) } : message;
+		if (engine.holds.includes(op)) engine.held.push(() => post.call(this, sent, ...rest));
+		else post.call(this, sent, ...rest);
+	};
+}
+
 export class Page {
 	static async open(address, options = {}) {
 		const { existsSync } = await import("node:fs");
@@ -11,6 +31,7 @@ export class Page {
 		const context = await browser.newContext({
 			viewport: { width: 1600, height: 900 }, offline: true, permissions: ["clipboard-read", "clipboard-write"], ...options,
 		});
+		await context.addInitScript(holdEngine);
 		return new Page(browser, await context.newPage(), address);
 	}
 
@@ -29,6 +50,17 @@ export class Page {
 		await this.page.goto("about:blank");
 		await this.page.goto(`${this.address}#${hash}`);
 		await this.page.waitForSelector("nav.tabs [aria-selected=true]", { timeout: 60_000 });
+		await this.settle();
+	}
+
+	/** Makes the engine fail at operations @fails, and wait with @holds until let go. */
+	tamper(fails, holds = []) {
+		return this.page.evaluate(([fails, holds]) => Object.assign(window.engine, { fails, holds }), [fails, holds]);
+	}
+
+	/** Goes to the state of @hash within the page, as a link in it would. */
+	async turn(hash) {
+		await this.page.evaluate((to) => (location.hash = to), hash);
 		await this.settle();
 	}
 

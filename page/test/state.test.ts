@@ -19,14 +19,14 @@ test("a link restores everything", () => {
 	const state = after(
 		{ type: "view", view: "callers", fn: "a<b>&c=d #1", fnId: 437 },
 		{ type: "filter", set: { process: [1, 2], thread: [3], module: ["libc.so.6", "[kernel]"], from: 5, until: 1e12 } },
-		{ type: "filter", set: { just_my_code: true, root: "main", focus: "x y", hide: "é", waits: "all" } },
+		{ type: "filter", set: { just_my_code: true, root: "x y<é>", waits: "all" } },
 		{ type: "search", text: "größe + 1" },
 		{ type: "invert" },
+		{ type: "flame", set: { color: "system", up: true, order: "name", measure: "inclusive_blocked_time" } },
 		{ type: "zoom", node: 77 },
 		{ type: "threads" },
 		{ type: "sort", view: "callers", sort: { column: "inclusive_samples", descending: true } },
 		{ type: "columns", view: "callers", columns: ["function_name", "inclusive_samples"] },
-		{ type: "flame", set: { color: "system", up: true } },
 	);
 	assert.deepEqual(back(state), state);
 });
