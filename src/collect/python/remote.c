@@ -115,7 +115,7 @@ static int find_state(struct reading *g, pid_t tid, uint64_t *ret)
 }
 
 /* Take in what @frame's function is, unless that is known. */
-static void learn(struct dw_python_frames *f, const struct dw_python_frame *frame, uint64_t seal)
+static void take_function(struct dw_python_frames *f, const struct dw_python_frame *frame, uint64_t seal)
 {
 	struct reading *g = (struct reading *)f;
 	uint64_t code = frame->code & ~(uint64_t)DWELL_PYTHON_OUTERMOST;
@@ -156,7 +156,7 @@ int dw_python_remote_read(struct dw_python_remote *r, struct dw_python *all,
 	struct reading g = {.frames = {.layout = dw_python_layout(p->told.version),
 				       .code_type = p->told.code_type,
 				       .memory = {.copy = copy_page, .pid = pid},
-				       .met = learn},
+				       .met = take_function},
 			    .r = r,
 			    .all = all,
 			    .p = p,
