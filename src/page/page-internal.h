@@ -130,6 +130,11 @@ int dw_page_put_rows(const struct dw_view *v, const enum dw_column *columns, con
 /* The function that @row is about or in, 0 = none. */
 uint32_t dw_page_function_id(const struct dw_view *v, const struct dw_row *row);
 
+/* Write the function that each of @n rows of @v is about or in, as an array; rows as in
+ * dw_page_put_rows(). */
+void dw_page_put_functions(const struct dw_view *v, const uint32_t *rows, size_t first, size_t n,
+			   struct dw_out *out);
+
 /* Write rows @first to before @end of @v as objects, as reports do. 0 or -ENOMEM. */
 int dw_page_put_objects(const struct dw_view *v, const enum dw_column *columns, size_t first,
 			size_t end, struct dw_out *out);

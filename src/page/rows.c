@@ -204,26 +204,33 @@ uint32_t dw_page_function_id(const struct dw_view *v, const struct dw_row *row)
 	return dw_functions_get(&v->request.profile->functions, row->function) ? row->function : 0;
 }
 
-/* Ids that later requests may name: of the rows' functions, 0 = it has none. */
-static void put_ids(const struct dw_page_view *v, const uint32_t *rows, size_t first, size_t n,
-		    struct dw_out *out)
+void dw_page_put_functions(const struct dw_view *v, const uint32_t *rows, size_t first, size_t n,
+			   struct dw_out *out)
 {
 	dw_auto(dw_buf) scratch = DW_BUF_INIT;
 
+	dw_out_puts(out, "[");
+	for (size_t i = 0; i < n; i++) {
+		struct dw_row row;
+
+		dw_view_row(v, rows ? rows[i] : first + i, &scratch, &row);
+		dw_page_comma(out, i);
+		dw_format_count(out, dw_page_function_id(v, &row));
+	}
+	dw_out_puts(out, "]");
+}
+
+/* Ids that later requests may name. */
+static void put_ids(const struct dw_page_view *v, const uint32_t *rows, size_t first, size_t n,
+		    struct dw_out *out)
+{
 	dw_out_puts(out, ", \"ids\": [");
 	for (size_t i = 0; i < n; i++) {
 		dw_page_comma(out, i);
 		dw_format_count(out, v->view.items[rows ? rows[i] : first + i] + 1ull);
 	}
-	dw_out_puts(out, "], \"functions\": [");
-	for (size_t i = 0; i < n; i++) {
-		struct dw_row row;
-
-		dw_view_row(&v->view, rows ? rows[i] : first + i, &scratch, &row);
-		dw_page_comma(out, i);
-		dw_format_count(out, dw_page_function_id(&v->view, &row));
-	}
-	dw_out_puts(out, "]");
+	dw_out_puts(out, "], \"functions\": ");
+	dw_page_put_functions(&v->view, rows, first, n, out);
 }
 
 void dw_page_put_columns(const enum dw_column *columns, struct dw_out *out)
