@@ -53,6 +53,13 @@ unsigned dw_view_parts(const struct dw_view_ops *ops, const struct dw_profile *p
 	return ops->parts & ~(dw_profile_has_calls(p) ? ops->not_of_calls : 0);
 }
 
+bool dw_view_sums_waits(const struct dw_view *v)
+{
+	const struct dw_profile *p = v->request.profile;
+
+	return !dw_profile_has_calls(p) || (dw_view_parts(v->ops, p) & DWELL_TOTALS_WAITS);
+}
+
 static bool has_sites(const struct dw_view_ops *ops, const struct dw_profile *p)
 {
 	if (!dw_profile_has_calls(p))

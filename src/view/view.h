@@ -210,6 +210,10 @@ bool dw_view_suits(const struct dw_view_ops *ops, const struct dw_profile *p);
 /* The parts of totals that the view reads of @p: enum dw_totals_part. */
 unsigned dw_view_parts(const struct dw_view_ops *ops, const struct dw_profile *p);
 
+/* Whether the totals of @v always have sums of waits by kind: those of calls may have them just
+ * because another view asked for them. */
+bool dw_view_sums_waits(const struct dw_view *v);
+
 /* Write the columns that the view has for @p with rows split by @by, or @defaults alone, to @ret,
  * which has room for DWELL_COLUMNS_N. */
 void dw_view_columns(const struct dw_view_ops *ops, const struct dw_profile *p, enum dw_by by,
