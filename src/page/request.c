@@ -103,9 +103,44 @@ static int read_filter(struct dw_page_request *r, struct dw_error *err)
 	return rc;
 }
 
-static void read_number(const struct dw_page_request *r, const char *key, uint64_t *ret)
+/* A whole number, if it is there. */
+static int read_number(const struct dw_page_request *r, const char *key, uint64_t *ret,
+		       struct dw_error *err)
 {
-	dw_json_whole(&r->json, dw_json_get(&r->json, dw_json_root(&r->json), key), ret);
+	const struct dw_json_value *v = dw_json_get(&r->json, dw_json_root(&r->json), key);
+
+	if (v && !dw_json_whole(&r->json, v, ret))
+		return dw_error_set(err, DWELL_ERR_USAGE, "%s takes a whole number", key);
+	return 0;
+}
+
+static int read_numbers(struct dw_page_request *r, struct dw_error *err)
+{
+	const struct {
+		const char *key;
+		uint64_t *ret;
+	} numbers[] = {{"from", &r->from},	 {"count", &r->count},
+		       {"node", &r->node},	 {"root", &r->node}, /* of a flame graph */
+		       {"buckets", &r->buckets}, {"function", &r->function}};
+	int rc = 0;
+
+	r->count = ROWS_DEFAULT;
+	r->buckets = BUCKETS_DEFAULT;
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers && !rc; i++)
+		rc = read_number(r, numbers[i].key, numbers[i].ret, err);
+	return rc;
+}
+
+static int read_share(const struct dw_page_request *r, double *ret, struct dw_error *err)
+{
+	const struct dw_json_value *v = dw_json_get(&r->json, dw_json_root(&r->json), "min_share");
+
+	*ret = v && v->kind == DWELL_JSON_NUMBER ? strtod(dw_json_text(&r->json, v), NULL)
+	       : v				 ? -1
+						 : MIN_SHARE_DEFAULT;
+	if (!(*ret >= 0 && *ret <= 1))
+		return dw_error_set(err, DWELL_ERR_USAGE, "min_share is from 0 to 1");
+	return 0;
 }
 
 static const char *read_text(const struct dw_page_request *r, const char *key)
@@ -113,12 +148,12 @@ static const char *read_text(const struct dw_page_request *r, const char *key)
 	return dw_json_text(&r->json, dw_json_get(&r->json, dw_json_root(&r->json), key));
 }
 
-static void read_rest(struct dw_page_request *r)
+static int read_rest(struct dw_page_request *r, struct dw_error *err)
 {
 	const struct dw_json *j = &r->json;
 	const struct dw_json_value *root = dw_json_root(j);
 	const struct dw_json_value *descending = dw_json_get(j, root, "descending");
-	const char *share = read_text(r, "min_share");
+	int rc;
 
 	r->op = read_text(r, "op");
 	r->view = read_text(r, "view");
@@ -128,20 +163,13 @@ static void read_rest(struct dw_page_request *r)
 	r->measure = read_text(r, "measure");
 	r->order = read_text(r, "order");
 	r->kind = read_text(r, "kind");
-	r->count = ROWS_DEFAULT;
 	r->has_count = dw_json_get(j, root, "count");
-	r->buckets = BUCKETS_DEFAULT;
-	read_number(r, "from", &r->from);
-	read_number(r, "count", &r->count);
-	read_number(r, "node", &r->node);
-	read_number(r, "root", &r->node); /* of a flame graph */
-	read_number(r, "buckets", &r->buckets);
-	read_number(r, "function", &r->function);
 	r->has_descending = descending;
 	r->descending = is_true(descending);
 	r->is_inverted = is_true(dw_json_get(j, root, "inverted"));
 	r->intel = is_true(dw_json_get(j, root, "intel"));
-	r->min_share = share ? strtod(share, NULL) : MIN_SHARE_DEFAULT;
+	rc = read_numbers(r, err);
+	return rc ? rc : read_share(r, &r->min_share, err);
 }
 
 int dw_page_request_read(struct dw_page_request *r, const char *text, size_t n,
@@ -156,7 +184,9 @@ int dw_page_request_read(struct dw_page_request *r, const char *text, size_t n,
 		return rc;
 	if (dw_json_root(&r->json)->kind != DWELL_JSON_OBJECT)
 		return dw_error_set(err, DWELL_ERR_USAGE, "a request is an object");
-	read_rest(r);
+	rc = read_rest(r, err);
+	if (rc)
+		return rc;
 	if (!r->op)
 		return dw_error_set(err, DWELL_ERR_USAGE, "a request has an op");
 	columns = dw_json_get(&r->json, dw_json_root(&r->json), "columns");
