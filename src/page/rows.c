@@ -88,30 +88,43 @@ static bool is_time(enum dw_column column)
 	       kind == DWELL_CELL_TIME_NS;
 }
 
-void dw_page_put_most(const struct dw_view *v, const enum dw_column *columns, struct dw_out *out)
+/* Look for the longest times of those columns of @v of which @known has none. */
+static void find_most(const struct dw_view *v, const enum dw_column *columns,
+		      struct dw_page_most *known)
 {
 	dw_auto(dw_buf) scratch = DW_BUF_INIT;
-	uint64_t most[DWELL_COLUMNS_N] = {0};
-	size_t n = v->n < MOST_OF_ROWS ? v->n : MOST_OF_ROWS;
+	enum dw_column wanted[DWELL_COLUMNS_N];
+	size_t rows = v->n < MOST_OF_ROWS ? v->n : MOST_OF_ROWS, n = 0;
 
-	for (size_t i = 0; i < n; i++) {
+	for (; *columns; columns++)
+		if (is_time(*columns) && !known->is_there[*columns]) {
+			known->is_there[*columns] = true;
+			wanted[n++] = *columns;
+		}
+	for (size_t i = 0; i < rows && n; i++) {
 		struct dw_row row;
 		struct dw_cell cell;
 
 		dw_view_row(v, i, &scratch, &row);
-		for (size_t k = 0; columns[k]; k++) {
-			if (!is_time(columns[k]))
-				continue;
-			dw_view_cell(v, &row, columns[k], NULL, &cell);
-			if (cell.kind != DWELL_CELL_EMPTY && cell.number > most[k])
-				most[k] = cell.number;
+		for (size_t k = 0; k < n; k++) {
+			uint64_t *most = &known->ns[wanted[k]];
+
+			dw_view_cell(v, &row, wanted[k], NULL, &cell);
+			if (cell.kind != DWELL_CELL_EMPTY && cell.number > *most)
+				*most = cell.number;
 		}
 	}
+}
+
+void dw_page_put_most(const struct dw_view *v, const enum dw_column *columns,
+		      struct dw_page_most *known, struct dw_out *out)
+{
+	find_most(v, columns, known);
 	dw_out_puts(out, ", \"max\": [");
 	for (size_t k = 0; columns[k]; k++) {
 		dw_page_comma(out, k);
 		if (is_time(columns[k]))
-			dw_format_count(out, most[k]);
+			dw_format_count(out, known->ns[columns[k]]);
 		else
 			dw_out_puts(out, "null");
 	}
@@ -151,19 +164,21 @@ static bool has_capitals(const char *word)
 	return false;
 }
 
-/* Note the rows of @v in which a text has @word. */
-static int search(struct dw_page_view *v, const enum dw_column *columns, const char *word)
+/* Note the rows of @v in which a text has @word, whichever columns are shown. */
+static int search(struct dw_page_view *v, const char *word)
 {
-	enum dw_column texts[DWELL_COLUMNS_N];
+	const struct dw_profile *p = v->view.request.profile;
+	enum dw_column columns[DWELL_COLUMNS_N], texts[DWELL_COLUMNS_N];
 	dw_auto(dw_buf) scratch = DW_BUF_INIT;
 	dw_auto(dw_buf) cell_scratch = DW_BUF_INIT;
 	bool same_case = has_capitals(word);
 	size_t n = 0;
 	int rc = 0;
 
-	for (; *columns; columns++)
-		if (dw_column_info(*columns)->kind == DWELL_CELL_TEXT)
-			texts[n++] = *columns;
+	dw_view_columns(v->key.ops, p, v->key.totals.by, false, columns);
+	for (const enum dw_column *c = columns; *c; c++)
+		if (dw_column_info(*c)->kind == DWELL_CELL_TEXT)
+			texts[n++] = *c;
 	v->found.n = 0;
 	for (size_t i = 0; i < v->view.n && !rc; i++) {
 		struct dw_row row;
@@ -183,7 +198,7 @@ static int search(struct dw_page_view *v, const enum dw_column *columns, const c
 }
 
 /* The rows in which @word stands are those noted in @v. */
-static int find(struct dw_page_view *v, const enum dw_column *columns, const char *word)
+static int find(struct dw_page_view *v, const char *word)
 {
 	char *copy;
 
@@ -192,7 +207,7 @@ static int find(struct dw_page_view *v, const enum dw_column *columns, const cha
 	copy = strdup(word);
 	free(v->search);
 	v->search = copy;
-	if (copy && !search(v, columns, word))
+	if (copy && !search(v, word))
 		return 0;
 	free(copy);
 	v->search = NULL;
@@ -257,7 +272,7 @@ int dw_page_op_rows(struct dw_page *page, const struct dw_page_request *r, struc
 
 	rc = rc ? rc : dw_page_columns(page, r, ops, columns, err);
 	rc = rc ? rc : dw_page_view(page, r, ops, false, &v, err);
-	if (!rc && r->search && *r->search && find(v, columns, r->search))
+	if (!rc && r->search && *r->search && find(v, r->search))
 		rc = dw_error_set(err, -ENOMEM, "out of memory");
 	if (rc)
 		return rc;
@@ -271,7 +286,7 @@ int dw_page_op_rows(struct dw_page *page, const struct dw_page_request *r, struc
 	dw_out_printf(out, "\"total\": %zu, \"rows\": ", total);
 	rc = dw_page_put_rows(&v->view, columns, found, first, n, out);
 	put_ids(v, found, first, n, out);
-	dw_page_put_most(&v->view, columns, out);
+	dw_page_put_most(&v->view, columns, &v->most, out);
 	dw_page_put_columns(columns, out);
 	dw_out_puts(out, ", \"session\": ");
 	dw_page_put_session(&v->view, out);

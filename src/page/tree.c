@@ -65,6 +65,7 @@ int dw_page_op_tree(struct dw_page *page, const struct dw_page_request *r, struc
 		    struct dw_error *err)
 {
 	enum dw_column columns[DWELL_COLUMNS_N];
+	struct dw_page_most most = {0};
 	struct dw_page_view *v;
 	struct dw_view rows;
 	const uint32_t *children;
@@ -85,7 +86,7 @@ int dw_page_op_tree(struct dw_page *page, const struct dw_page_request *r, struc
 	dw_out_printf(out, "\"total\": %zu, \"rows\": ", total);
 	rc = dw_page_put_rows(&rows, columns, NULL, 0, n, out);
 	put_nodes(v, &rows, out);
-	dw_page_put_most(&rows, columns, out);
+	dw_page_put_most(&rows, columns, &most, out);
 	dw_page_put_columns(columns, out);
 	return rc ? dw_error_set(err, rc, "out of memory") : 0;
 }
