@@ -2,6 +2,7 @@
  * functions. */
 #include "page/page-internal.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -32,6 +33,8 @@ void dw_page_answer(struct dw_page *page, const char *text, size_t n, struct dw_
 	size_t begin = out->buf.len;
 	int rc = dw_page_request_read(&r, text, n, &err);
 
+	/* What was written is looked at again, and taken back. */
+	assert(out->fd < 0);
 	dw_out_puts(out, "{");
 	/* Which columns there are depends on what was loaded. */
 	if (!rc && strcmp(r.op, "open"))
