@@ -51,12 +51,14 @@ def export(context, *words, session="run.dwell"):
 def requests_for(opened, function):
     """What a page may ask of each view, and all else."""
     half = {"until": opened["duration_ns"] // 2}
-    for chosen in ({}, half, {"all_code": False}, {}):
+    for chosen in ({}, half, {"waits": "all"}, {"all_code": False}, {}):
         for view in opened["views"]:
             if view["name"] == "file-io" and chosen == half:
                 continue
             about = {"function": function} if view["function"] == "must" else {}
             yield {"op": "rows", "view": view["name"], "filter": chosen, "count": 1000, **about}
+            yield {"op": "rows", "view": view["name"], "filter": chosen, "count": 10, "from": 1, "search": "a",
+                   "sort": view["columns"][-1]["id"], "descending": False, **about}
             if view["is_tree"]:
                 yield {"op": "tree", "view": view["name"], "filter": chosen, "node": 0 if view["name"] == "file-io" else 1}
         for op in ("open", "summary", "hotpath", "flame", "timeline"):
@@ -86,7 +88,10 @@ def test_engine(context, method):
     requests = list(requests_for(opened, function))
     expect(export(context).returncode, 0, "export")
     told = ask(context, ("node", os.path.join(HERE, "page-engine.mjs"), "run.html"), requests)
-    for request, here, there in zip(requests, ask(context, program, requests), told):
+    answers = ask(context, program, requests)
+    first = requests.index(requests[-1]) + 1
+    expect(answers[-first:], answers[:first], "without a filter again")
+    for request, here, there in zip(requests, answers, told):
         # Only who opened a file knows its name.
         here.pop("title", None)
         there.pop("title", None)
@@ -102,9 +107,13 @@ def test_export_says_what_is_wrong(context):
     done = export(context, "--process", "1")
     expect(done.returncode, 2, done.stderr)
     require("filters by itself" in done.stderr, done.stderr)
-    done = export(context, session="nothing.dwell")
-    expect(done.returncode, 1, done.stderr)
-    expect(len(done.stderr.splitlines()), 1, done.stderr)
+    with open(context.path("run.dwell"), "rb") as whole, open(context.path("cut.dwell"), "wb") as cut:
+        cut.write(whole.read(5000))
+    for name in ("nothing.dwell", "cut.dwell", "."):
+        done = export(context, session=name)
+        expect(done.returncode, 1, done.stderr)
+        expect(len(done.stderr.splitlines()), 1, done.stderr)
+        expect(done.stderr.split(": ")[:2], ["dwell", name], "which file")
 
 
 class Server:
