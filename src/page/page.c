@@ -334,7 +334,7 @@ static bool folds(const struct dw_page *page, const struct dw_page_request *r,
 		  const struct dw_view_ops *ops)
 {
 	return r->folds && ops->is_of_my_code && !dw_profile_has_calls(&page->profile) &&
-	       !r->root && !r->modules.n;
+	       !r->root && !r->lists[DWELL_FILTER_MODULE].n;
 }
 
 int dw_page_view(struct dw_page *page, const struct dw_page_request *r,

@@ -82,17 +82,30 @@ static bool is_true(const struct dw_json_value *v)
 	return v && v->kind == DWELL_JSON_TRUE;
 }
 
+static int read_lists(struct dw_page_request *r, const struct dw_json_value *filter,
+		      struct dw_error *err)
+{
+	static const char *const keys[DWELL_FILTER_KINDS] = {
+		[DWELL_FILTER_PROCESS] = "process",
+		[DWELL_FILTER_THREAD] = "thread",
+		[DWELL_FILTER_MODULE] = "module",
+		[DWELL_FILTER_TYPE] = "type",
+	};
+	int rc = 0;
+
+	for (enum dw_filter_kind kind = 0; kind < DWELL_FILTER_KINDS && !rc; kind++)
+		rc = read_words(r, dw_json_get(&r->json, filter, keys[kind]), &r->lists[kind], err);
+	return rc;
+}
+
 static int read_filter(struct dw_page_request *r, struct dw_error *err)
 {
 	const struct dw_json *j = &r->json;
 	const struct dw_json_value *root = dw_json_root(j), *f = dw_json_get(j, root, "filter");
 	const struct dw_json_value *all_code = dw_json_get(j, f, "all_code");
 	const char *intervals = dw_json_text(j, dw_json_get(j, f, "intervals"));
-	int rc = read_words(r, dw_json_get(j, f, "process"), &r->processes, err);
+	int rc = read_lists(r, f, err);
 
-	rc = rc ? rc : read_words(r, dw_json_get(j, f, "thread"), &r->threads, err);
-	rc = rc ? rc : read_words(r, dw_json_get(j, f, "module"), &r->modules, err);
-	rc = rc ? rc : read_words(r, dw_json_get(j, f, "type"), &r->types, err);
 	rc = rc ? rc : read_waits(r, dw_json_get(j, f, "waits"), err);
 	rc = rc ? rc : read_time(r, dw_json_get(j, f, "from"), &r->from_ns, err);
 	rc = rc ? rc : read_time(r, dw_json_get(j, f, "until"), &r->until_ns, err);
@@ -197,27 +210,21 @@ int dw_page_request_read(struct dw_page_request *r, const char *text, size_t n,
 
 struct dw_filter_words dw_page_request_words(const struct dw_page_request *r)
 {
-	return (struct dw_filter_words){
-		.processes = r->processes.v,
-		.processes_n = r->processes.n,
-		.threads = r->threads.v,
-		.threads_n = r->threads.n,
-		.modules = r->modules.v,
-		.modules_n = r->modules.n,
-		.types = r->types.v,
-		.types_n = r->types.n,
+	struct dw_filter_words words = {
 		.from_ns = r->from_ns,
 		.to_ns = r->until_ns,
 		.waits_left_out = r->waits_left_out,
 	};
+
+	for (enum dw_filter_kind kind = 0; kind < DWELL_FILTER_KINDS; kind++)
+		dw_filter_words_set(&words, kind, r->lists[kind].v, r->lists[kind].n);
+	return words;
 }
 
 void dw_page_request_release(struct dw_page_request *r)
 {
 	dw_vec_release(&r->columns);
-	dw_vec_release(&r->processes);
-	dw_vec_release(&r->threads);
-	dw_vec_release(&r->modules);
-	dw_vec_release(&r->types);
+	for (enum dw_filter_kind kind = 0; kind < DWELL_FILTER_KINDS; kind++)
+		dw_vec_release(&r->lists[kind]);
 	dw_json_release(&r->json);
 }
