@@ -242,28 +242,6 @@ static int read_pruning(struct report *r, struct dw_error *err)
 	return 0;
 }
 
-static int read_by(struct report *r, struct dw_error *err)
-{
-	static const char *const words[] = {[DWELL_BY_PROCESS] = "process",
-					    [DWELL_BY_THREAD] = "thread",
-					    [DWELL_BY_COMMAND] = "command"};
-	const char *by = r->options->by;
-
-	if (!by)
-		return 0;
-	for (size_t i = DWELL_BY_PROCESS; i < sizeof words / sizeof *words; i++)
-		if (!strcmp(by, words[i]))
-			r->by = (enum dw_by)i;
-	if (!r->by)
-		return dw_misuse(err, "--by takes process, thread or command, not '%s'", by);
-	if (!r->view->splits)
-		return dw_misuse(err,
-				 "the rows of the view %s cannot be split; those of functions, "
-				 "calltree, modules, lines and file-io can",
-				 r->view->name);
-	return 0;
-}
-
 /* Check all words but the columns. 0 or DWELL_ERR_USAGE. */
 static int read_words(struct report *r, char **operands, struct dw_error *err)
 {
@@ -275,7 +253,8 @@ static int read_words(struct report *r, char **operands, struct dw_error *err)
 	r->format = dw_format_find(o->format ? o->format : dw_formats[0]->name);
 	if (!r->format)
 		return unknown_format(o->format, err);
-	if (read_view(r, operands + 1, err) || read_by(r, err))
+	if (read_view(r, operands + 1, err) ||
+	    (o->by && dw_view_read_by(r->view, "--by", o->by, &r->by, err)))
 		return DWELL_ERR_USAGE;
 	if (r->view == &dw_view_file_io && (o->filter.from_ns || o->filter.to_ns))
 		return dw_misuse(err, "--from and --until are not for the view file-io: "
@@ -407,14 +386,10 @@ static bool find_columns(struct report *r, const struct dw_profile *p)
 	return true;
 }
 
-/* Whether tables of the view fold the system's code unless somebody asked for it. Calls are shown
- * as they were measured. */
 static bool folds_by_default(const struct report *r, const struct dw_profile *p)
 {
-	const struct report_options *o = r->options;
-
-	return r->format->human_readable && r->view->is_of_my_code && !dw_profile_has_calls(p) &&
-	       !o->root && !o->filter.modules.n;
+	return r->format->human_readable &&
+	       dw_view_may_fold(r->view, p, r->options->root || r->options->filter.modules.n);
 }
 
 /* As dw_match_function(), with what may be the reason where there is none. */

@@ -77,13 +77,24 @@ int dw_page_find_view(const struct dw_page *page, const struct dw_page_request *
 	return 0;
 }
 
+int dw_page_by(const struct dw_page_request *r, const struct dw_view_ops *view, enum dw_by *ret,
+	       struct dw_error *err)
+{
+	*ret = DWELL_BY_NONE;
+	return r->by ? dw_view_read_by(view, "by", r->by, ret, err) : 0;
+}
+
 int dw_page_columns(const struct dw_page *page, const struct dw_page_request *r,
 		    const struct dw_view_ops *view, enum dw_column *ret, struct dw_error *err)
 {
 	enum dw_column all[DWELL_COLUMNS_N];
+	enum dw_by by;
 	size_t n = 0;
+	int rc = dw_page_by(r, view, &by, err);
 
-	dw_view_columns(view, &page->profile, r->by, false, all);
+	if (rc)
+		return rc;
+	dw_view_columns(view, &page->profile, by, false, all);
 	if (!r->has_columns) {
 		memcpy(ret, all, sizeof all);
 		if (strcmp(r->op, "annotate"))

@@ -79,6 +79,10 @@ int dw_page_view(struct dw_page *page, const struct dw_page_request *r,
 int dw_page_find_view(const struct dw_page *page, const struct dw_page_request *r,
 		      const struct dw_view_ops **ret, struct dw_error *err);
 
+/* How @r wants rows of @ops to be split. 0 or DWELL_ERR_USAGE. */
+int dw_page_by(const struct dw_page_request *r, const struct dw_view_ops *ops, enum dw_by *ret,
+	       struct dw_error *err);
+
 /* The columns of @ops that @r wants: those that it names, else all that files have. @ret has room
  * for DWELL_COLUMNS_N. 0 or DWELL_ERR_USAGE. */
 int dw_page_columns(const struct dw_page *page, const struct dw_page_request *r,

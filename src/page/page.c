@@ -319,7 +319,7 @@ static int read_sort(const struct dw_page *page, const struct dw_page_request *r
 		return 0;
 	key->reverse = *sort == '-';
 	sort += *sort == '-';
-	dw_view_columns(key->ops, &page->profile, r->by, false, all);
+	dw_view_columns(key->ops, &page->profile, key->totals.by, false, all);
 	key->sort = dw_view_find_column(&page->profile, all, sort, strlen(sort));
 	if (!key->sort)
 		return dw_error_set(err, DWELL_ERR_USAGE, "the view %s has no column '%s'",
@@ -327,14 +327,6 @@ static int read_sort(const struct dw_page *page, const struct dw_page_request *r
 	if (r->has_descending)
 		key->reverse = dw_column_is_amount(key->sort) != r->descending;
 	return 0;
-}
-
-/* Whether the system's code is folded, as tables of reports and the reader do. */
-static bool folds(const struct dw_page *page, const struct dw_page_request *r,
-		  const struct dw_view_ops *ops)
-{
-	return r->folds && ops->is_of_my_code && !dw_profile_has_calls(&page->profile) &&
-	       !r->root && !r->lists[DWELL_FILTER_MODULE].n;
 }
 
 int dw_page_view(struct dw_page *page, const struct dw_page_request *r,
@@ -346,6 +338,7 @@ int dw_page_view(struct dw_page *page, const struct dw_page_request *r,
 	enum dw_column columns[DWELL_COLUMNS_N];
 	int rc = dw_page_columns(page, r, ops, columns, err);
 
+	rc = rc ? rc : dw_page_by(r, ops, &key.totals.by, err);
 	rc = rc ? rc : read_sort(page, r, &key, err);
 	if (!rc && r->root)
 		rc = dw_match_function(&page->profile, r->root, &key.totals.root, err);
@@ -358,11 +351,11 @@ int dw_page_view(struct dw_page *page, const struct dw_page_request *r,
 	key.by_first_call = r->order && !strcmp(r->order, "time") && ops->first;
 	key.totals.parts = dw_view_parts(ops, &page->profile);
 	key.totals.hot_path = ops->has_notes;
-	key.totals.folds = folds(page, r, ops);
+	key.totals.folds = r->folds && dw_view_may_fold(ops, &page->profile,
+							r->root || r->lists[DWELL_FILTER_MODULE].n);
 	if (key.totals.folds && dw_is_opened(&page->profile, key.function))
 		key.totals.opened = key.function;
 	key.inverted = r->is_inverted && unfolding;
-	key.totals.by = r->by;
 	key.totals.delimited_intervals = r->delimited_intervals;
 	/* Of the views of a function, too, statements are rows unless nobody could tell them apart.
 	 */

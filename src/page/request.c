@@ -49,21 +49,6 @@ static int read_waits(struct dw_page_request *r, const struct dw_json_value *v,
 	return rc;
 }
 
-static int read_by(struct dw_page_request *r, const char *by, struct dw_error *err)
-{
-	static const char *const names[] = {[DWELL_BY_PROCESS] = "process",
-					    [DWELL_BY_THREAD] = "thread",
-					    [DWELL_BY_COMMAND] = "command"};
-
-	for (enum dw_by i = DWELL_BY_PROCESS; by && i <= DWELL_BY_COMMAND; i++)
-		if (!strcmp(by, names[i]))
-			r->by = i;
-	if (by && !r->by)
-		return dw_error_set(err, DWELL_ERR_USAGE,
-				    "by takes process, thread or command, not '%s'", by);
-	return 0;
-}
-
 /* A time in ns; pages work with fractions, too. */
 static int read_time(const struct dw_page_request *r, const struct dw_json_value *v, uint64_t *ret,
 		     struct dw_error *err)
@@ -109,9 +94,9 @@ static int read_filter(struct dw_page_request *r, struct dw_error *err)
 	rc = rc ? rc : read_waits(r, dw_json_get(j, f, "waits"), err);
 	rc = rc ? rc : read_time(r, dw_json_get(j, f, "from"), &r->from_ns, err);
 	rc = rc ? rc : read_time(r, dw_json_get(j, f, "until"), &r->until_ns, err);
-	rc = rc ? rc : read_by(r, dw_json_text(j, dw_json_get(j, f, "by")), err);
 	r->folds = all_code && all_code->kind == DWELL_JSON_FALSE;
 	r->delimited_intervals = intervals && !strcmp(intervals, "probe");
+	r->by = dw_json_text(j, dw_json_get(j, f, "by"));
 	r->root = dw_json_text(j, dw_json_get(j, f, "root"));
 	return rc;
 }

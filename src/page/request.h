@@ -8,7 +8,6 @@
 
 #include "analysis/selection.h"
 #include "base/error.h"
-#include "model/totals.h"
 #include "page/json-read.h"
 
 #include <stdbool.h>
@@ -30,8 +29,7 @@ struct dw_page_request {
 	dw_wait_kinds waits_left_out;
 	bool folds; /* the system's code, as tables do where they can: "all_code": false */
 	bool delimited_intervals;
-	enum dw_by by;
-	const char *root;
+	const char *by, *root;
 	/* The window, and where in a tree. */
 	uint64_t from, count, node, buckets, function;
 	bool descending, has_descending, has_count;

@@ -3,8 +3,8 @@
 
 #include "base/cleanup.h"
 #include "format/records.h"
+#include "view/search.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -150,20 +150,6 @@ int dw_page_op_report(struct dw_page *page, const struct dw_page_request *r, str
 	return rc ? dw_error_set(err, rc, "out of memory") : 0;
 }
 
-static bool fits(const char *text, const char *word, bool same_case)
-{
-	return text && (same_case ? strstr(text, word) : strcasestr(text, word));
-}
-
-/* Whether capital letters tell small ones apart, as in less. */
-static bool has_capitals(const char *word)
-{
-	for (; *word; word++)
-		if (isupper((unsigned char)*word))
-			return true;
-	return false;
-}
-
 /* Note the rows of @v in which a text has @word, whichever columns are shown. */
 static int search(struct dw_page_view *v, const char *word)
 {
@@ -171,7 +157,7 @@ static int search(struct dw_page_view *v, const char *word)
 	enum dw_column columns[DWELL_COLUMNS_N], texts[DWELL_COLUMNS_N];
 	dw_auto(dw_buf) scratch = DW_BUF_INIT;
 	dw_auto(dw_buf) cell_scratch = DW_BUF_INIT;
-	bool same_case = has_capitals(word);
+	const struct dw_search_word wanted = dw_search_word(word);
 	size_t n = 0;
 	int rc = 0;
 
@@ -189,7 +175,7 @@ static int search(struct dw_page_view *v, const char *word)
 			struct dw_cell cell;
 
 			dw_view_cell(&v->view, &row, texts[k], &cell_scratch, &cell);
-			found = fits(cell.text, word, same_case);
+			found = dw_search_fits(&wanted, cell.text);
 		}
 		if (found)
 			rc = dw_vec_push(&v->found, (uint32_t)i);

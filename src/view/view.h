@@ -219,6 +219,16 @@ bool dw_view_sums_waits(const struct dw_view *v);
 void dw_view_columns(const struct dw_view_ops *ops, const struct dw_profile *p, enum dw_by by,
 		     bool defaults, enum dw_column *ret);
 
+/* How rows of @ops are split, which is the @word of @option, to be named in errors. 0, or
+ * DWELL_ERR_USAGE: in no such way, or not at all. */
+int dw_view_read_by(const struct dw_view_ops *ops, const char *option, const char *word,
+		    enum dw_by *ret, struct dw_error *err);
+
+/* Whether tables of the view may fold the system's code in @p. Calls are shown as they were
+ * measured, and who asks for a module's code or what is below a function (@is_within) wants to see
+ * it. */
+bool dw_view_may_fold(const struct dw_view_ops *ops, const struct dw_profile *p, bool is_within);
+
 /* The column among @list whose title or key @n bytes at @name are, or what tables of @p print in
  * its place: the event that was sampled, and waits of calls. DWELL_COLUMN_END when there is none.
  */
