@@ -24,7 +24,8 @@ enum { DWELL_IL_PROBE_BYTES = 21 };
 /* What probes call, and with what. */
 struct dw_il_probes {
 	uint32_t key;
-	uint32_t signature; /* token in the method's module: void of what takes a native unsigned int */
+	uint32_t signature; /* token in the method's module: void of what takes a native unsigned
+			       int */
 	uint64_t enter, leave, landing;
 };
 
