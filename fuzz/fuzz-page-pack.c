@@ -2,7 +2,6 @@
 #include "page/pack.h"
 #include "page/page.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,12 +17,9 @@ static int load(void *ctx, uint64_t from_ns, uint64_t to_ns, struct dw_profile *
 {
 	const struct bytes *b = ctx;
 	const struct dw_session_range range = {from_ns, to_ns};
-	int rc = dw_pack_load(b->data, b->size, &range, p, err);
 
 	*ret = DWELL_RECORDING_ENDED;
-	if (!rc && dw_page_complete(p, dw_session_range_is_all(&range)))
-		rc = dw_error_set(err, -ENOMEM, "out of memory");
-	return rc;
+	return dw_pack_load(b->data, b->size, &range, p, err);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

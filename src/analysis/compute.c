@@ -80,6 +80,31 @@ int dw_totals_store_add(struct dw_totals_store *t, struct dw_totals_kept *kept,
 	return 0;
 }
 
+static bool has_totals_of(const struct dw_totals_store *t, const struct dw_folded_kept *f)
+{
+	dw_vec_each(at, &t->kept)
+		if ((*at)->are.folds && (*at)->are.opened == f->opened)
+			return true;
+	return false;
+}
+
+void dw_totals_store_limit(struct dw_totals_store *t, size_t max)
+{
+	size_t many = t->kept.n > max ? t->kept.n - max : 0, n = 0;
+
+	for (size_t i = 0; i < many; i++)
+		free_kept(t->kept.v[i]);
+	if (many)
+		memmove(t->kept.v, t->kept.v + many, (t->kept.n -= many) * sizeof *t->kept.v);
+	dw_vec_each(f, &t->folded) {
+		if (has_totals_of(t, *f))
+			t->folded.v[n++] = *f;
+		else
+			free_folded(*f);
+	}
+	t->folded.n = n;
+}
+
 void dw_totals_store_release(struct dw_totals_store *t)
 {
 	dw_vec_each(at, &t->kept)

@@ -6,9 +6,9 @@
 #pragma once
 
 #include "analysis/just-my-code.h"
+#include "analysis/selection.h"
 #include "analysis/totals.h"
 #include "base/error.h"
-#include "analysis/selection.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,6 +69,10 @@ struct dw_totals_kept *dw_totals_store_find(const struct dw_totals_store *t,
  * last few are kept. 0 or -ENOMEM. */
 int dw_totals_store_add(struct dw_totals_store *t, struct dw_totals_kept *kept,
 			const struct dw_selection *s);
+
+/* Free the totals computed first until there are at most @max, and profiles of which there are no
+ * totals any more. */
+void dw_totals_store_limit(struct dw_totals_store *t, size_t max);
 
 /* Keep @f, which is taken over unless that fails. 0 or -ENOMEM. */
 int dw_totals_store_add_folded(struct dw_totals_store *t, struct dw_folded_kept *f);

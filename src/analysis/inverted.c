@@ -40,18 +40,17 @@ static const struct dw_values *rare_of(const struct dw_amounts *a, uint32_t node
 	return at ? a->rare.v + at - 1 : NULL;
 }
 
-/* What @node has of its own. */
-static struct dw_amount own_of(const struct dw_amounts *a, uint32_t node)
+/* Add what @node has of its own to @sum. */
+static void add_own(const struct dw_amounts *a, uint32_t node, struct dw_amount *sum)
 {
 	const struct dw_values *common = a->common.v + (size_t)node * a->common_n;
 	const struct dw_values *rare = rare_of(a, node);
-	struct dw_amount ret = {.is_rare = rare != NULL};
 
-	for (unsigned place = 1; place <= a->common_n; place++)
-		ret.v[place] = common[place - 1].exclusive;
+	for (unsigned i = 0; i < a->common_n; i++)
+		sum->v[i + 1] += common[i].exclusive;
 	for (unsigned place = a->common_n + 1u; rare && place <= a->all_n; place++)
-		ret.v[place] = rare[place - 1 - a->common_n].exclusive;
-	return ret;
+		sum->v[place] += rare[place - 1 - a->common_n].exclusive;
+	sum->is_rare |= rare != NULL;
 }
 
 static bool has_own(const struct dw_amounts *a, uint32_t node)
@@ -75,17 +74,16 @@ static int add_row(struct inverter *v, uint32_t parent, uint32_t like, struct sp
 		   enum dw_amounts_side side)
 {
 	struct dw_totals *ret = v->ret;
+	struct dw_amount sum = {0};
 	uint32_t row = dw_amounts_push(&ret->node_amounts), level = 0;
 	int rc = row == UINT32_MAX ? -ENOMEM : 0;
 	uint32_t thread = like < v->t->node_threads.n ? v->t->node_threads.v[like] : 0;
 
 	if (parent != UINT32_MAX)
 		level = ret->nodes.v[parent].level + 1;
-	for (size_t i = span.begin; i < span.end && !rc; i++) {
-		struct dw_amount own = own_of(&v->t->node_amounts, v->origins.v[i].node);
-
-		rc = dw_amounts_add(&ret->node_amounts, row, &own, side);
-	}
+	for (size_t i = span.begin; i < span.end; i++)
+		add_own(&v->t->node_amounts, v->origins.v[i].node, &sum);
+	rc = rc ? rc : dw_amounts_add(&ret->node_amounts, row, &sum, side);
 	rc = rc ? rc
 		: dw_vec_push(&ret->nodes, ((struct dw_node_total){
 						   .parent = parent,

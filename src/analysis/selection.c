@@ -89,7 +89,8 @@ bool dw_selection_has_words_of(const struct dw_selection *a, const struct dw_sel
 
 bool dw_selection_is_same(const struct dw_selection *a, const struct dw_selection *b)
 {
-	bool is_same = a->from_ns == b->from_ns && a->to_ns == b->to_ns;
+	bool is_same = a->from_ns == b->from_ns && a->to_ns == b->to_ns &&
+		       a->filter.filter.waits_left_out == b->filter.filter.waits_left_out;
 
 	for (enum dw_filter_kind kind = 0; kind < DWELL_FILTER_KINDS; kind++)
 		is_same &= dw_selection_has_words_of(a, b, kind);

@@ -373,12 +373,29 @@ static int add_outermost(struct dw_tree *b, uint32_t root)
 	return rc;
 }
 
+/* Room for nodes of @n paths, where all of them are wanted: what grows step by step is copied as
+ * often. Not having it is no failure. */
+static void expect_nodes(struct builder *g, size_t n)
+{
+	struct dw_totals *out = g->out;
+
+	if (g->focus->min_pct > 0 || g->focus->hot_path || g->focus->rows)
+		return;
+	(void)dw_amounts_reserve(&out->node_amounts, n);
+	(void)dw_vec_reserve(&out->nodes, n);
+	if (g->has_threads) {
+		(void)dw_vec_reserve(&out->node_threads, n);
+		(void)dw_vec_reserve(&out->node_firsts, n);
+	}
+}
+
 /* The whole lane: a root node, and samples without a frame in a child of their own. */
 static int build_whole(struct dw_tree *b, uint32_t root, uint32_t lane)
 {
 	struct dw_node_total row = {.parent = UINT32_MAX, .lane = lane};
 	uint32_t node;
 
+	expect_nodes(&b->builder, b->cct->end[root] - root);
 	if (add_root(&b->builder, &row, &node))
 		return -ENOMEM;
 	note_first(b, node, lane);

@@ -70,7 +70,18 @@ static int check_output(const struct export_options *o, const struct dw_export_o
 	return dw_terminal_check(o->output, path, err);
 }
 
-/* Write to where it should go. A reader that has seen enough is no failure. */
+/* Close both. A reader that has seen enough is no failure. */
+static int close_output(struct dw_terminal *terminal, struct dw_out *out, struct dw_error *err)
+{
+	int failed = dw_out_close(out), closed = dw_terminal_close(terminal);
+
+	failed = failed ? failed : closed;
+	if (failed && failed != -EPIPE)
+		return dw_error_set_errno(err, -failed, "cannot write the export");
+	return 0;
+}
+
+/* Write to where it should go. */
 static int write_out(const struct export_options *o, const struct dw_export_ops *format,
 		     const struct dw_profile *p, const struct dw_filter *filter,
 		     struct dw_error *err)
@@ -78,8 +89,7 @@ static int write_out(const struct export_options *o, const struct dw_export_ops 
 	struct dw_terminal terminal;
 	struct dw_out out;
 	int kind = o->values ? dw_export_find_kind(p, filter, o->values, err) : 0;
-	int rc = kind < 0 ? kind : dw_terminal_open(&terminal, o->output, false, err);
-	int failed, closed;
+	int rc = kind < 0 ? kind : dw_terminal_open(&terminal, o->output, false, err), failed;
 
 	if (rc)
 		return rc;
@@ -87,12 +97,8 @@ static int write_out(const struct export_options *o, const struct dw_export_ops 
 	rc = dw_export_write(format, p, filter, (unsigned)kind, &out);
 	if (rc)
 		dw_error_set(err, rc, "cannot export: %s", dw_err_string(rc));
-	failed = dw_out_close(&out);
-	closed = dw_terminal_close(&terminal);
-	failed = failed ? failed : closed;
-	if (!rc && failed && failed != -EPIPE)
-		return dw_error_set_errno(err, -failed, "cannot write the export");
-	return rc;
+	failed = close_output(&terminal, &out, rc ? NULL : err);
+	return rc ? rc : failed;
 }
 
 static int resolve_and_write(const struct export_options *o, const struct dw_export_ops *format,
@@ -123,7 +129,7 @@ static int export_page(const struct export_options *o, const char *path, struct 
 	dw_auto(dw_buf) page = DW_BUF_INIT;
 	struct dw_terminal terminal;
 	struct dw_out out;
-	int rc, failed, closed;
+	int rc;
 
 	if (o->values || is_filtered(&o->filter))
 		return dw_misuse(err, "a page has all of a session: it filters by itself");
@@ -137,12 +143,7 @@ static int export_page(const struct export_options *o, const char *path, struct 
 		return rc;
 	dw_out_init_fd(&out, terminal.fd);
 	dw_out_write(&out, dw_buf_str(&page), page.len);
-	failed = dw_out_close(&out);
-	closed = dw_terminal_close(&terminal);
-	failed = failed ? failed : closed;
-	if (failed && failed != -EPIPE)
-		return dw_error_set_errno(err, -failed, "cannot write the export");
-	return 0;
+	return close_output(&terminal, &out, err);
 }
 
 static bool is_page(const struct export_options *o)

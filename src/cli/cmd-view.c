@@ -32,10 +32,10 @@ static const struct dw_option table[] = {
 	{NULL},
 };
 
-/* Whether there is a desktop, and it is the user's: a browser of root's would be none. */
+/* Whether there is a desktop, and we are its user: browsers refuse to be root's. */
 static bool has_desktop(void)
 {
-	return (getenv("DISPLAY") || getenv("WAYLAND_DISPLAY")) && !getenv("SUDO_UID");
+	return (getenv("DISPLAY") || getenv("WAYLAND_DISPLAY")) && geteuid() && !getenv("SUDO_UID");
 }
 
 /* Make a file that leads to @url, for us alone. NULL: there is none. The caller frees its name. */
@@ -48,37 +48,48 @@ static char *make_link(const char *url)
 	if (asprintf(&path, "%s/dwell-XXXXXX.html", folder ? folder : "/tmp") < 0)
 		return NULL;
 	fd = mkostemps(path, strlen(".html"), O_CLOEXEC);
-	if (fd >= 0 &&
-	    dprintf(fd, "<!doctype html><meta http-equiv=\"refresh\" content=\"0;url=%s\">\n",
-		    url) > 0) {
+	if (fd >= 0) {
+		int written = dprintf(
+			fd, "<!doctype html><meta http-equiv=\"refresh\" content=\"0;url=%s\">\n",
+			url);
+
 		close(fd);
-		return path;
+		if (written > 0)
+			return path;
+		unlink(path);
 	}
-	if (fd >= 0)
-		close(fd);
 	free(path);
 	return NULL;
 }
 
-/* Let the desktop open @path. */
-static void open_browser(const char *path)
+/* Let the desktop open @path, by a program that Ctrl-C is not for. Whether it was started. */
+static bool open_browser(const char *path)
 {
 	char *argv[] = {(char *)"xdg-open", (char *)path, NULL};
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
-	sigset_t none;
+	sigset_t none, ours;
 	pid_t pid;
+	int rc;
 
 	sigemptyset(&none);
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGPIPE);
+	sigaddset(&ours, SIGXFSZ);
+	sigaddset(&ours, SIGCHLD);
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setsigmask(&attributes, &none);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+	posix_spawnattr_setsigdefault(&attributes, &ours);
+	posix_spawnattr_setpgroup(&attributes, 0);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+						      POSIX_SPAWN_SETPGROUP);
 	posix_spawn_file_actions_init(&actions);
 	for (int fd = 0; fd < 3; fd++)
 		posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
-	posix_spawnp(&pid, argv[0], &actions, &attributes, argv, environ);
+	rc = posix_spawnp(&pid, argv[0], &actions, &attributes, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attributes);
+	return !rc;
 }
 
 /* A descriptor that becomes readable when we are to end. */
@@ -109,10 +120,11 @@ static int serve(const struct view_options *o, const struct dw_buf *page, struct
 		snprintf(url, sizeof url, "http://127.0.0.1:%u%s", server.port, server.path);
 		printf("%s\n", url);
 		fflush(stdout);
-		fprintf(stderr, "dwell: serves this page until Ctrl-C\n");
 		link = o->without_browser || !has_desktop() ? NULL : make_link(url);
-		if (link)
-			open_browser(link);
+		fprintf(stderr, "dwell: serves this page until Ctrl-C%s\n",
+			link && open_browser(link)
+				? "; open the address yourself if no browser shows it"
+				: "");
 		rc = dw_server_run(&server, stop, err);
 	}
 	if (link)

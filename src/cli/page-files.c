@@ -2,42 +2,25 @@
 #include "cli/page-files.h"
 
 #include "base/cleanup.h"
+#include "cli/installed.h"
 #include "page/file.h"
 #include "page/pack.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { TEXT_BYTES_MAX = 4 << 20 }; /* of instructions */
 
-/* The file @name of the page: in the folder that DWELL_PAGE names, where it is installed, or where
- * it was built. NULL: it is nowhere. The caller frees it. */
+/* The file @name of the page: in the folder that DWELL_PAGE names, in @built, or where it is
+ * installed. NULL: it is nowhere. The caller frees it. */
 static char *find(const char *name, const char *built)
 {
 	const char *folder = getenv("DWELL_PAGE");
-	dw_auto_free char *self = realpath("/proc/self/exe", NULL);
-	char *slash = self ? strrchr(self, '/') : NULL, *path;
+	char *path;
 
-	if (folder) {
-		if (asprintf(&path, "%s/%s", folder, name) < 0)
-			return NULL;
-		return path;
-	}
-	for (int i = 0; slash && i < 2; i++) {
-		int n = i ? asprintf(&path, "%.*s/%s%s", (int)(slash - self), self, built, name)
-			  : asprintf(&path, "%.*s/../share/dwell/page/%s", (int)(slash - self),
-				     self, name);
-
-		if (n < 0)
-			return NULL;
-		if (!access(path, R_OK))
-			return path;
-		free(path);
-	}
-	return NULL;
+	if (!folder)
+		return dw_installed_file(name, built, "../share/dwell/page/");
+	return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
 }
 
 static int read_part(const char *name, const char *built, struct dw_buf *ret, struct dw_error *err)

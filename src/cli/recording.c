@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "cli/command.h"
 #include "cli/hints.h"
+#include "cli/installed.h"
 #include "cli/terminal.h"
 #include "collect/launch/launch.h"
 #include "format/format.h"
@@ -29,18 +30,7 @@
 
 char *dw_agent_file(const char *name)
 {
-	static const char *const places[] = {"", "../lib/dwell/"};
-	dw_auto_free char *self = realpath("/proc/self/exe", NULL);
-	char *slash = self ? strrchr(self, '/') : NULL, *path;
-
-	for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
-		if (asprintf(&path, "%.*s/%s%s", (int)(slash - self), self, places[i], name) < 0)
-			return NULL;
-		if (!access(path, R_OK))
-			return path;
-		free(path);
-	}
-	return NULL;
+	return dw_installed_file(name, "", "../lib/dwell/");
 }
 
 /* A folder that exists, or could be made. */

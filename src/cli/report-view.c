@@ -43,10 +43,8 @@ int dw_report_check_method(const struct dw_report *r, const struct dw_profile *p
 /* Calls are shown as they were measured. */
 bool dw_report_folds_by_default(const struct dw_report *r, const struct dw_profile *p)
 {
-	const struct dw_report_options *o = r->options;
-
-	return r->format->human_readable && r->view->is_of_my_code && !dw_profile_has_calls(p) &&
-	       !o->root && !o->filter.modules.n;
+	return r->format->human_readable &&
+	       dw_view_may_fold(r->view, p, r->options->root || r->options->filter.modules.n);
 }
 
 /* What of @r nobody will look at. Rows in their own order are known to be the first ones before all

@@ -178,29 +178,12 @@ static void set_pruning(struct dw_report *r)
 }
 
 /* What --by says. 0 or DWELL_ERR_USAGE. */
-static int read_by(const char *by, enum dw_by *ret, struct dw_error *err)
+/* How @view splits its rows. */
+static int read_by(const struct dw_view_ops *view, const char *by, enum dw_by *ret,
+		   struct dw_error *err)
 {
-	static const char *const words[] = {[DWELL_BY_PROCESS] = "process",
-					    [DWELL_BY_THREAD] = "thread",
-					    [DWELL_BY_COMMAND] = "command"};
-
 	*ret = DWELL_BY_NONE;
-	for (size_t i = DWELL_BY_PROCESS; by && i < sizeof words / sizeof *words; i++)
-		if (!strcmp(by, words[i]))
-			*ret = (enum dw_by)i;
-	if (by && !*ret)
-		return dw_misuse(err, "--by takes process, thread or command, not '%s'", by);
-	return 0;
-}
-
-static int check_splits(const struct dw_report *r, struct dw_error *err)
-{
-	if (!r->by || r->view->splits)
-		return 0;
-	return dw_misuse(err,
-			 "the rows of the view %s cannot be split; those of functions, calltree, "
-			 "modules, lines and file-io can",
-			 r->view->name);
+	return by ? dw_view_read_by(view, "--by", by, ret, err) : 0;
 }
 
 /* Whether the view tells nothing of a part of the time: when files were read is not known. */
@@ -233,7 +216,7 @@ int dw_report_read_words(struct dw_report *r, char **operands, struct dw_error *
 		return dw_misuse(err, "which session? (a FILE.dwell)");
 	r->path = *operands;
 	if (read_format(r, o->format ? o->format : dw_formats[0]->name, err) ||
-	    read_view(r, operands + 1, err) || read_by(o->by, &r->by, err) || check_splits(r, err))
+	    read_view(r, operands + 1, err) || read_by(r->view, o->by, &r->by, err))
 		return DWELL_ERR_USAGE;
 	if (is_whole_only(r))
 		return dw_misuse(err, "--from and --until are not for the view file-io: "
@@ -268,7 +251,7 @@ int dw_report_read_words_of_all(struct dw_report *r, char **operands, struct dw_
 			return dw_misuse(err, "--%s is for one view, and --all writes all of them",
 					 of_one[i].name);
 	if (read_format(r, o->format ? o->format : dw_format_csv.name, err) ||
-	    read_by(o->by, &by, err))
+	    read_by(&dw_view_functions, o->by, &by, err))
 		return DWELL_ERR_USAGE;
 	return check_intervals(o, err);
 }
@@ -277,7 +260,7 @@ bool dw_report_choose_view(struct dw_report *r, const struct dw_view_ops *view)
 {
 	r->view = view;
 	r->request = (struct dw_view_request){0};
-	if (read_by(view->splits ? r->options->by : NULL, &r->by, NULL))
+	if (read_by(view, view->splits ? r->options->by : NULL, &r->by, NULL))
 		return false;
 	set_pruning(r);
 	return view->function != DWELL_FUNCTION_MUST && !is_whole_only(r);

@@ -146,7 +146,8 @@ void dw_format_facts(const struct dw_format_job *job,
 		add_totals_of_samples(&totals, p);
 	else
 		add_columns(&totals, allocation_totals);
-	add_waits(&totals);
+	if (dw_view_sums_waits(job->view))
+		add_waits(&totals);
 	if (t->to_ns && !has_calls)
 		add_columns(&totals, range_totals);
 	if (t->to_ns) {

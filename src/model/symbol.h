@@ -117,13 +117,13 @@ struct dw_jit_symbol {
 	uint32_t il_module; /* in this module, 0 = not told */
 };
 
-/* Machine code of a function, as it was in the file when it was resolved. */
 /* An instruction that somebody has disassembled before, for who cannot. */
 struct dw_listed {
 	uint32_t at;   /* bytes from the first one of its code */
 	uint32_t text; /* where that begins in the texts, a NUL behind it; 0 = not there */
 };
 
+/* Machine code of a function, as it was in the file when it was resolved. */
 struct dw_code {
 	uint32_t function;
 	uint32_t bytes_n;

@@ -68,26 +68,24 @@ static int number_of(struct flame *f, struct texts *t, uint64_t id, const struct
 	return 0;
 }
 
-static int add_node(struct flame *f, struct flame_node node)
+/* Let @node, which @row describes, wait to be drawn. */
+static int push_node(struct flame *f, struct flame_node node, const struct dw_row *row)
 {
-	struct dw_row row;
 	uint64_t id;
 	int rc;
 
-	describe(f, node.item, &row);
 	/* Roots are named by their process or type. */
-	id = row.name == DWELL_NAME_FUNCTION ? (uint64_t)row.function
-					     : 1ull << 40 | (uint64_t)node.item;
-	if (row.function == (uint32_t)DWELL_FUNCTION_ROOT)
-		id = 1ull << 40 | (uint64_t)node.item;
-	node.own = get(f, &row, true);
-	node.blocked =
-		f->has_blocked ? dw_measured_get(&row.measured, DWELL_MEASURE_BLOCKED, false) : 0;
-	rc = number_of(f, &f->names, id, &row, f->v->key.ops->tree, &node.name);
+	id = row->name == DWELL_NAME_FUNCTION && row->function != (uint32_t)DWELL_FUNCTION_ROOT
+		     ? (uint64_t)row->function
+		     : 1ull << 40 | (uint64_t)node.item;
+	node.own = get(f, row, true);
+	if (f->has_blocked)
+		node.blocked = dw_measured_get(&row->measured, DWELL_MEASURE_BLOCKED, false);
+	rc = number_of(f, &f->names, id, row, f->v->key.ops->tree, &node.name);
 	rc = rc ? rc
-		: number_of(f, &f->modules, row.flags & DWELL_ROW_HAS_MODULE ? row.module : id,
-			    &row, DWELL_COLUMN_MODULE_NAME, &node.module);
-	return rc ? rc : dw_vec_push(&f->nodes, node);
+		: number_of(f, &f->modules, row->flags & DWELL_ROW_HAS_MODULE ? row->module : id,
+			    row, DWELL_COLUMN_MODULE_NAME, &node.module);
+	return rc ? rc : dw_vec_push(&f->waiting, node);
 }
 
 /* Let the children of @node wait, the first one last, each where those before it end. */
@@ -109,7 +107,7 @@ static int push_children(struct flame *f, uint32_t item, uint64_t start, uint32_
 			continue;
 		if (child.value < f->least)
 			f->cut += child.value;
-		else if (dw_vec_push(&f->waiting, child))
+		else if (push_node(f, child, &row))
 			return -ENOMEM;
 	}
 	for (size_t a = first, b = f->waiting.n; a + 1 < b; a++) {
@@ -121,6 +119,7 @@ static int push_children(struct flame *f, uint32_t item, uint64_t start, uint32_
 	return 0;
 }
 
+/* What there is no room for is left out. */
 static int walk(struct flame *f)
 {
 	int rc = 0;
@@ -128,15 +127,18 @@ static int walk(struct flame *f)
 	while (!rc && f->waiting.n && f->nodes.n < NODES_MAX) {
 		struct flame_node node = f->waiting.v[--f->waiting.n];
 
-		rc = add_node(f, node);
+		rc = dw_vec_push(&f->nodes, node);
 		rc = rc ? rc : push_children(f, node.item, node.start, node.depth + 1);
 	}
+	dw_vec_each(node, &f->waiting)
+		f->cut += node->value;
 	return rc;
 }
 
-#define PUT_COLUMN(out, f, key, field)                                \
+/* Of the first column @before is "". */
+#define PUT_COLUMN(out, f, before, key, field)                        \
 	({                                                            \
-		dw_out_puts(out, "\"" key "\": [");                   \
+		dw_out_puts(out, before "\"" key "\": [");            \
 		for (size_t i_ = 0; i_ < (f)->nodes.n; i_++) {        \
 			dw_page_comma(out, i_);                       \
 			dw_format_count(out, (f)->nodes.v[i_].field); \
@@ -150,40 +152,37 @@ static void put_flame(struct flame *f, uint64_t total, struct dw_out *out)
 		      dw_buf_str(&f->names.list.buf), dw_buf_str(&f->modules.list.buf), total);
 	dw_out_printf(out, ", \"cut_share\": %.6g, \"nodes\": {",
 		      total ? (double)f->cut / (double)total : 0);
-	PUT_COLUMN(out, f, "id", item + 1ull);
-	dw_out_puts(out, ", ");
-	PUT_COLUMN(out, f, "depth", depth);
-	dw_out_puts(out, ", ");
-	PUT_COLUMN(out, f, "start", start);
-	dw_out_puts(out, ", ");
-	PUT_COLUMN(out, f, "value", value);
-	dw_out_puts(out, ", ");
-	PUT_COLUMN(out, f, "self", own);
-	dw_out_puts(out, ", ");
-	PUT_COLUMN(out, f, "blocked", blocked);
-	dw_out_puts(out, ", ");
-	PUT_COLUMN(out, f, "name", name);
-	dw_out_puts(out, ", ");
-	PUT_COLUMN(out, f, "module", module);
+	PUT_COLUMN(out, f, "", "id", item + 1ull);
+	PUT_COLUMN(out, f, ", ", "depth", depth);
+	PUT_COLUMN(out, f, ", ", "start", start);
+	PUT_COLUMN(out, f, ", ", "value", value);
+	PUT_COLUMN(out, f, ", ", "self", own);
+	PUT_COLUMN(out, f, ", ", "blocked", blocked);
+	PUT_COLUMN(out, f, ", ", "name", name);
+	PUT_COLUMN(out, f, ", ", "module", module);
 	dw_out_puts(out, "}");
 }
 
-/* What the root, or all roots, have. */
-static uint64_t total_of(struct flame *f, uint32_t root)
+/* Let @root, or all roots, wait; *@total is what they have. */
+static int begin(struct flame *f, uint32_t root, double min_share, uint64_t *total)
 {
+	struct flame_node node = {.item = root};
 	const uint32_t *roots = &root;
-	uint64_t total = 0;
 	size_t n = 1;
 
 	if (root == UINT32_MAX)
 		roots = dw_unfold_children(&f->v->tree, root, &n);
+	*total = 0;
 	for (size_t i = 0; roots && i < n; i++) {
 		struct dw_row row;
 
 		describe(f, roots[i], &row);
-		total += get(f, &row, false);
+		*total += node.value = get(f, &row, false);
+		if (root != UINT32_MAX && push_node(f, node, &row))
+			return -ENOMEM;
 	}
-	return total;
+	f->least = (uint64_t)((double)*total * min_share);
+	return root == UINT32_MAX ? push_children(f, root, 0, 0) : 0;
 }
 
 /* The column that is the width: the one asked for, or else the one that siblings are in the order
@@ -252,13 +251,8 @@ int dw_page_op_flame(struct dw_page *page, const struct dw_page_request *r, stru
 		return rc;
 	dw_out_init_buffer(&f.names.list);
 	dw_out_init_buffer(&f.modules.list);
-	total = total_of(&f, root);
 	f.has_blocked = dw_totals_has(f.v->view.request.totals, DWELL_MEASURE_BLOCKED);
-	f.least = (uint64_t)((double)total * (r->min_share > 0 ? r->min_share : 0));
-	if (root == UINT32_MAX)
-		rc = push_children(&f, root, 0, 0);
-	else
-		rc = dw_vec_push(&f.waiting, ((struct flame_node){.item = root, .value = total}));
+	rc = begin(&f, root, r->min_share, &total);
 	rc = rc ? rc : walk(&f);
 	if (rc || f.names.list.failed || f.modules.list.failed)
 		return dw_error_set(err, -ENOMEM, "out of memory");

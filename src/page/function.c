@@ -28,17 +28,22 @@ static void find_type(const struct dw_view *v, enum dw_row_type type, size_t *fi
 	}
 }
 
+/* Parts of an answer, and the rows that they have. */
+static const struct {
+	const char *key;
+	enum dw_row_type type;
+} parts[] = {{"self", DWELL_ROW_CURRENT},
+	     {"callers", DWELL_ROW_CALLER},
+	     {"callees", DWELL_ROW_CALLEE},
+	     {"lines", DWELL_ROW_LINE}};
+
+enum { PARTS = sizeof parts / sizeof *parts };
+
 int dw_page_op_function(struct dw_page *page, const struct dw_page_request *r, struct dw_out *out,
 			struct dw_error *err)
 {
-	static const struct {
-		const char *key;
-		enum dw_row_type type;
-	} parts[] = {{"self", DWELL_ROW_CURRENT},
-		     {"callers", DWELL_ROW_CALLER},
-		     {"callees", DWELL_ROW_CALLEE},
-		     {"lines", DWELL_ROW_LINE}};
 	enum dw_column columns[DWELL_COLUMNS_N];
+	size_t first[PARTS], end[PARTS];
 	struct dw_page_view *v;
 	int rc = dw_page_columns(page, r, &dw_view_details, columns, err);
 
@@ -48,14 +53,20 @@ int dw_page_op_function(struct dw_page *page, const struct dw_page_request *r, s
 	if (rc)
 		return rc;
 	dw_out_printf(out, "\"id\": %u", v->key.function);
-	for (size_t i = 0; i < sizeof parts / sizeof *parts && !rc; i++) {
-		size_t first, end;
-
-		find_type(&v->view, parts[i].type, &first, &end);
+	for (size_t i = 0; i < PARTS && !rc; i++) {
+		find_type(&v->view, parts[i].type, &first[i], &end[i]);
 		dw_out_printf(out, ", \"%s\": ", parts[i].key);
-		rc = dw_page_put_objects(&v->view, columns, first, end, out);
+		rc = dw_page_put_objects(&v->view, columns, first[i], end[i], out);
 	}
-	return rc ? dw_error_set(err, rc, "out of memory") : 0;
+	if (rc)
+		return dw_error_set(err, rc, "out of memory");
+	dw_out_puts(out, ", \"functions\": {");
+	for (size_t i = 0; i < PARTS; i++) {
+		dw_out_printf(out, "%s\"%s\": ", i ? ", " : "", parts[i].key);
+		dw_page_put_functions(&v->view, NULL, first[i], end[i] - first[i], out);
+	}
+	dw_out_puts(out, "}");
+	return 0;
 }
 
 int dw_page_op_annotate(struct dw_page *page, const struct dw_page_request *r, struct dw_out *out,

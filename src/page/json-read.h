@@ -1,8 +1,8 @@
 /*
  * Reading JSON (RFC 8259) as a page asks with it: foreign bytes, so sizes and depth are bounded.
  *
- * Values stand in one array in the order of the text; index 0 is none. Strings are UTF-8 without
- * NUL; numbers are kept as they were written, too. One thread; read-only once it was made.
+ * Values stand in one array in the order of the text; index 0 is none. Strings have no NUL, but may
+ * be no UTF-8; numbers are kept as they were written, too. One thread; read-only once it was made.
  */
 #pragma once
 

@@ -7,13 +7,35 @@
 
 #include <errno.h>
 
-static const char *const kinds[] = {
-	[DWELL_NOTE_TITLE] = "title",	  [DWELL_NOTE_HEADING] = "heading",
-	[DWELL_NOTE_SAYS] = "says",	  [DWELL_NOTE_MORE] = "more",
-	[DWELL_NOTE_APART] = "apart",	  [DWELL_NOTE_SHARE] = "share",
-	[DWELL_NOTE_PATH] = "path",	  [DWELL_NOTE_RANKED] = "ranked",
-	[DWELL_NOTE_SLOWEST] = "slowest", [DWELL_NOTE_NEXT] = "next",
-};
+/* Compilers tell of kinds that are missing here. */
+static const char *kind_of(enum dw_note_kind kind)
+{
+	switch (kind) {
+	case DWELL_NOTE_TITLE:
+		return "title";
+	case DWELL_NOTE_HEADING:
+		return "heading";
+	case DWELL_NOTE_SAYS:
+		return "says";
+	case DWELL_NOTE_MORE:
+		return "more";
+	case DWELL_NOTE_APART:
+		return "apart";
+	case DWELL_NOTE_SHARE:
+		return "share";
+	case DWELL_NOTE_PATH:
+		return "path";
+	case DWELL_NOTE_RANKED:
+		return "ranked";
+	case DWELL_NOTE_SLOWEST:
+		return "slowest";
+	case DWELL_NOTE_WORK:
+		return "work";
+	case DWELL_NOTE_NEXT:
+		return "next";
+	}
+	return "";
+}
 
 static bool has_row(const struct dw_note *note)
 {
@@ -34,22 +56,32 @@ static void put_text(const struct dw_view *v, const struct dw_row *row, const ch
 	dw_format_json_string(out, cell.text);
 }
 
+static void put_row(const struct dw_view *v, const struct dw_row *row, struct dw_out *out)
+{
+	dw_out_puts(out, ", \"about\": {");
+	put_text(v, row, row->name == DWELL_NAME_FUNCTION ? "function" : "name", DWELL_COLUMN_NAME,
+		 out);
+	put_text(v, row, "module", DWELL_COLUMN_MODULE_NAME, out);
+	dw_out_printf(out, "%s\"id\": %u}", out->buf.data[out->buf.len - 1] == '{' ? "" : ", ",
+		      dw_page_function_id(v, row));
+}
+
 static void put_about(const struct dw_view *v, const struct dw_note *note, struct dw_out *out)
 {
 	dw_auto(dw_buf) scratch = DW_BUF_INIT;
-	struct dw_row row;
+	const struct dw_function *f =
+		dw_functions_get(&v->request.profile->functions, note->function);
+	struct dw_row row = {.function = note->function,
+			     .module = f ? f->module : 0,
+			     .flags = DWELL_ROW_HAS_MODULE};
 
-	dw_view_row(v, note->row, &scratch, &row);
-	dw_out_puts(out, ", \"about\": {");
-	put_text(v, &row, row.name == DWELL_NAME_FUNCTION ? "function" : "name", DWELL_COLUMN_NAME,
-		 out);
-	put_text(v, &row, "module", DWELL_COLUMN_MODULE_NAME, out);
-	dw_out_printf(out, "%s\"id\": %u}", out->buf.data[out->buf.len - 1] == '{' ? "" : ", ",
-		      dw_page_function_id(v, &row));
+	if (has_row(note))
+		dw_view_row(v, note->row, &scratch, &row);
+	put_row(v, &row, out);
 	if (note->kind == DWELL_NOTE_PATH)
 		dw_out_printf(out, ", \"level\": %llu, \"leaves_out\": %s",
 			      (unsigned long long)note->n[0], note->n[1] ? "true" : "false");
-	if (note->kind == DWELL_NOTE_SLOWEST)
+	if (note->kind == DWELL_NOTE_SLOWEST || note->kind == DWELL_NOTE_WORK)
 		dw_out_printf(out, ", \"time_ns\": %llu", (unsigned long long)note->n[0]);
 }
 
@@ -58,7 +90,8 @@ static void put_note(const struct dw_view *v, const struct dw_note *note, const 
 {
 	unsigned shares = note->kind == DWELL_NOTE_SHARE && !note->shares ? 1 : note->shares;
 
-	dw_out_printf(out, "{\"kind\": \"%s\", \"severity\": \"%s\", \"text\": ", kinds[note->kind],
+	dw_out_printf(out,
+		      "{\"kind\": \"%s\", \"severity\": \"%s\", \"text\": ", kind_of(note->kind),
 		      note->is_detail ? "detail" : "note");
 	dw_format_json_string(out, note->kind == DWELL_NOTE_TITLE && note->name[0] ? note->name[0]
 										   : text);
@@ -70,7 +103,7 @@ static void put_note(const struct dw_view *v, const struct dw_note *note, const 
 			dw_out_printf(out, "%s%.6g", i ? ", " : "", note->share[i]);
 		dw_out_puts(out, "]");
 	}
-	if (has_row(note))
+	if (has_row(note) || note->kind == DWELL_NOTE_WORK)
 		put_about(v, note, out);
 	dw_out_puts(out, "}");
 }

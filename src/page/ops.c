@@ -2,6 +2,7 @@
  * functions. */
 #include "page/page-internal.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -32,6 +33,8 @@ void dw_page_answer(struct dw_page *page, const char *text, size_t n, struct dw_
 	size_t begin = out->buf.len;
 	int rc = dw_page_request_read(&r, text, n, &err);
 
+	/* What was written is looked at again, and taken back. */
+	assert(out->fd < 0);
 	dw_out_puts(out, "{");
 	/* Which columns there are depends on what was loaded. */
 	if (!rc && strcmp(r.op, "open"))
@@ -74,13 +77,24 @@ int dw_page_find_view(const struct dw_page *page, const struct dw_page_request *
 	return 0;
 }
 
+int dw_page_by(const struct dw_page_request *r, const struct dw_view_ops *view, enum dw_by *ret,
+	       struct dw_error *err)
+{
+	*ret = DWELL_BY_NONE;
+	return r->by ? dw_view_read_by(view, "by", r->by, ret, err) : 0;
+}
+
 int dw_page_columns(const struct dw_page *page, const struct dw_page_request *r,
 		    const struct dw_view_ops *view, enum dw_column *ret, struct dw_error *err)
 {
 	enum dw_column all[DWELL_COLUMNS_N];
+	enum dw_by by;
 	size_t n = 0;
+	int rc = dw_page_by(r, view, &by, err);
 
-	dw_view_columns(view, &page->profile, r->by, false, all);
+	if (rc)
+		return rc;
+	dw_view_columns(view, &page->profile, by, false, all);
 	if (!r->has_columns) {
 		memcpy(ret, all, sizeof all);
 		if (strcmp(r->op, "annotate"))

@@ -137,5 +137,7 @@ int dw_pack_session(const char *path, size_t text_bytes_max, struct dw_buf *ret,
 				path, kind, kind == DWELL_CHUNK_INDEX ? put_index : put_chunk, &p,
 				err);
 	dw_buf_release(&p.raw);
-	return rc ? rc : list(path, text_bytes_max, ret, err);
+	if (rc)
+		return dw_error_prefix(err, "%s", path), rc;
+	return list(path, text_bytes_max, ret, err);
 }

@@ -58,6 +58,9 @@ static int take_listing(struct dw_cursor *c, struct dw_code *code, uint64_t n)
 		dw_buf_put(&texts, text, (size_t)text_n);
 		dw_buf_putc(&texts, 0);
 	}
+	/* Who goes through code takes a step for each of its bytes that is not listed. */
+	if (at != code->bytes_n)
+		c->failed = true;
 	if (!code->listed || texts.failed) {
 		dw_buf_release(&texts);
 		return -ENOMEM;

@@ -5,7 +5,8 @@
  * 8 bytes "dwellpg1", then chunks, the index first: u bytes of the name of their kind, and the
  * name; u items; u bytes, and these as docs/session-format.md has them. The bytes may be anything.
  * In place of codes there are listings, as who has no SQLite has no decoder either: by code u
- * function, u bytes, u address, u instructions; of each u bytes, u bytes of its text, and that.
+ * function, u bytes, u address, u instructions; of each, one behind the other, u bytes, u bytes of
+ * its text, and that. They are all of the code's bytes.
  */
 #pragma once
 

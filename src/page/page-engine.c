@@ -5,10 +5,8 @@
 #include "page/page.h"
 #include "session/read.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static int load(void *ctx, uint64_t from_ns, uint64_t to_ns, struct dw_profile *p,
@@ -21,23 +19,24 @@ static int load(void *ctx, uint64_t from_ns, uint64_t to_ns, struct dw_profile *
 	*ret = DWELL_RECORDING_ENDED;
 	if (!rc && !info.finished)
 		rc = dw_error_set(err, DWELL_ERR_UNSUPPORTED, "%s is not finished", (char *)ctx);
-	if (!rc && dw_page_complete(p, !from_ns && !to_ns))
-		rc = dw_error_set(err, -ENOMEM, "out of memory");
 	return rc;
 }
 
 static int serve(struct dw_page *page)
 {
-	struct dw_out out;
+	struct dw_out answer, out;
 	char *line = NULL;
 	size_t room = 0;
 	ssize_t n;
 	int rc = 0;
 
 	while (!rc && (n = getline(&line, &room, stdin)) > 0) {
+		dw_out_init_buffer(&answer);
 		dw_out_init_fd(&out, STDOUT_FILENO);
-		dw_page_answer(page, line, (size_t)n, &out);
+		dw_page_answer(page, line, (size_t)n, &answer);
+		dw_out_write(&out, dw_buf_str(&answer.buf), answer.buf.len);
 		rc = dw_out_close(&out);
+		rc = dw_out_close(&answer) ? 1 : rc;
 	}
 	free(line);
 	return rc != 0;

@@ -32,6 +32,12 @@ struct dw_page_key {
 	bool source;   /* with the text of lines, also of those between */
 };
 
+/* Longest times, by column. */
+struct dw_page_most {
+	bool is_there[DWELL_COLUMNS_N];
+	uint64_t ns[DWELL_COLUMNS_N];
+};
+
 /* A view that is open. */
 struct dw_page_view {
 	struct dw_page_key key;
@@ -40,7 +46,8 @@ struct dw_page_view {
 	struct dw_unfold tree;	   /* if key.unfolding */
 	char *search;		   /* NULL = nothing was searched for */
 	DW_VEC(uint32_t) found;	   /* rows in which it stands */
-	uint64_t used;		   /* when, by page.clock */
+	struct dw_page_most most;
+	uint64_t used; /* when, by page.clock */
 };
 
 struct dw_page {
@@ -72,6 +79,10 @@ int dw_page_view(struct dw_page *page, const struct dw_page_request *r,
 int dw_page_find_view(const struct dw_page *page, const struct dw_page_request *r,
 		      const struct dw_view_ops **ret, struct dw_error *err);
 
+/* How @r wants rows of @ops to be split. 0 or DWELL_ERR_USAGE. */
+int dw_page_by(const struct dw_page_request *r, const struct dw_view_ops *ops, enum dw_by *ret,
+	       struct dw_error *err);
+
 /* The columns of @ops that @r wants: those that it names, else all that files have. @ret has room
  * for DWELL_COLUMNS_N. 0 or DWELL_ERR_USAGE. */
 int dw_page_columns(const struct dw_page *page, const struct dw_page_request *r,
@@ -81,8 +92,8 @@ int dw_page_columns(const struct dw_page *page, const struct dw_page_request *r,
 int dw_page_function(const struct dw_page *page, const struct dw_page_request *r, uint32_t *ret,
 		     struct dw_error *err);
 
-/* Answers: write all but what the answer to every request has. 0 or why not, then what was written
- * is of no use. */
+/* Answers: append all but what the answer to every request has to @out, a buffer. 0 or why not,
+ * then what was written is of no use. */
 typedef int dw_page_op_fn(struct dw_page *page, const struct dw_page_request *r, struct dw_out *out,
 			  struct dw_error *err);
 
@@ -103,8 +114,9 @@ int dw_page_tree(struct dw_page *page, const struct dw_page_request *r, struct d
 		 struct dw_error *err);
 
 /* Write the longest times of the first rows of @v by column, by which a page chooses units; null
- * for other columns. */
-void dw_page_put_most(const struct dw_view *v, const enum dw_column *columns, struct dw_out *out);
+ * for other columns. @known: those of the same rows that were looked for before. */
+void dw_page_put_most(const struct dw_view *v, const enum dw_column *columns,
+		      struct dw_page_most *known, struct dw_out *out);
 
 /* Write the keys of @columns as a member of an answer. */
 void dw_page_put_columns(const enum dw_column *columns, struct dw_out *out);
@@ -129,6 +141,11 @@ int dw_page_put_rows(const struct dw_view *v, const enum dw_column *columns, con
 
 /* The function that @row is about or in, 0 = none. */
 uint32_t dw_page_function_id(const struct dw_view *v, const struct dw_row *row);
+
+/* Write the function that each of @n rows of @v is about or in, as an array; rows as in
+ * dw_page_put_rows(). */
+void dw_page_put_functions(const struct dw_view *v, const uint32_t *rows, size_t first, size_t n,
+			   struct dw_out *out);
 
 /* Write rows @first to before @end of @v as objects, as reports do. 0 or -ENOMEM. */
 int dw_page_put_objects(const struct dw_view *v, const enum dw_column *columns, size_t first,

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SELECTIONS_MAX = 4, VIEWS_MAX = 8 };
+enum { SELECTIONS_MAX = 4, VIEWS_MAX = 8, TOTALS_MAX = 16 };
 
 #define ALLOC_PATHS_TRIM_PCT .01   /* of bytes, as in reports for machines */
 #define INVERTED_MIN_SHARE   .0001 /* of all, of callers in inverted trees */
@@ -45,58 +45,43 @@ static void forget(struct dw_page *page)
 	page->has_told_instructions = false;
 }
 
-/* Load what happened from @from_ns to @to_ns in place of what there is. */
-static int load(struct dw_page *page, uint64_t from_ns, uint64_t to_ns, struct dw_error *err)
-{
-	struct dw_profile p = DW_PROFILE_INIT;
-	enum dw_recording_state state;
-	int rc;
-
-	p.calls.wants_activity = true;
-	rc = page->source.load(page->source.ctx, from_ns, to_ns, &p, &state, err);
-	if (rc) {
-		dw_profile_release(&p);
-		return rc;
-	}
-	forget(page);
-	page->profile = p;
-	page->loaded_from_ns = from_ns;
-	page->loaded_to_ns = to_ns;
-	dw_source_text_init(&page->text, &page->profile, NULL, 0);
-	page->text.only_packed = true;
-	if (dw_timeline_make(&page->timeline, &page->profile))
-		return dw_error_set(err, -ENOMEM, "out of memory");
-	return 0;
-}
-
-int dw_page_complete(struct dw_profile *p, bool is_whole)
+/* What was loaded, of all of the session or of a range, is completed as reports do it. */
+static int complete(struct dw_profile *p, bool is_whole)
 {
 	if (is_whole && dw_fit_slow_calls(p))
 		return -ENOMEM;
 	return dw_complete_wait_kinds(p);
 }
 
-int dw_page_open(const struct dw_page_source *source, struct dw_page **ret, struct dw_error *err)
+/* Load what happened in the time of @words in place of what there is, and make *@ret of what they
+ * choose of it. After failure all is as it was. */
+static int load(struct dw_page *page, const struct dw_filter_words *words,
+		struct dw_selection **ret, struct dw_error *err)
 {
-	struct dw_page *page = calloc(1, sizeof *page);
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_timeline timeline = {0};
+	enum dw_recording_state state;
 	int rc;
 
-	if (!page)
-		return dw_error_set(err, -ENOMEM, "out of memory");
-	page->source = *source;
-	rc = load(page, 0, 0, err);
-	if (rc)
-		dw_page_free(page);
-	else
-		*ret = page;
-	return rc;
-}
-
-void dw_page_free(struct dw_page *page)
-{
-	if (page)
-		forget(page);
-	free(page);
+	p.calls.wants_activity = true;
+	rc = page->source.load(page->source.ctx, words->from_ns, words->to_ns, &p, &state, err);
+	if (!rc &&
+	    (complete(&p, !words->from_ns && !words->to_ns) || dw_timeline_make(&timeline, &p)))
+		rc = dw_error_set(err, -ENOMEM, "out of memory");
+	rc = rc ? rc : dw_selection_make(words, &p, ret, err);
+	if (rc) {
+		dw_timeline_release(&timeline);
+		dw_profile_release(&p);
+		return rc;
+	}
+	forget(page);
+	page->profile = p;
+	page->timeline = timeline;
+	page->loaded_from_ns = words->from_ns;
+	page->loaded_to_ns = words->to_ns;
+	dw_source_text_init(&page->text, &page->profile, NULL, 0);
+	page->text.only_packed = true;
+	return 0;
 }
 
 /* Keep @s, a reference that is taken over. */
@@ -114,18 +99,46 @@ static int keep_selection(struct dw_page *page, struct dw_selection *s)
 	return 0;
 }
 
+int dw_page_open(const struct dw_page_source *source, struct dw_page **ret, struct dw_error *err)
+{
+	const struct dw_filter_words all = {.waits_left_out = DWELL_WAITS_FOLDED};
+	struct dw_page *page = calloc(1, sizeof *page);
+	struct dw_selection *s;
+	int rc;
+
+	if (!page)
+		return dw_error_set(err, -ENOMEM, "out of memory");
+	page->source = *source;
+	rc = load(page, &all, &s, err);
+	if (!rc && keep_selection(page, s))
+		rc = dw_error_set(err, -ENOMEM, "out of memory");
+	if (rc)
+		dw_page_free(page);
+	else
+		*ret = page;
+	return rc;
+}
+
+void dw_page_free(struct dw_page *page)
+{
+	if (page)
+		forget(page);
+	free(page);
+}
+
 int dw_page_select(struct dw_page *page, const struct dw_page_request *r, struct dw_error *err)
 {
 	const struct dw_filter_words words = dw_page_request_words(r);
 	struct dw_selection *s;
-	int rc = 0;
+	int rc;
 
 	if (words.to_ns && words.to_ns <= words.from_ns)
 		return dw_error_set(err, DWELL_ERR_USAGE, "the range of time is empty");
 	if (dw_profile_method(&page->profile) != DWELL_METHOD_SAMPLING &&
 	    (words.from_ns != page->loaded_from_ns || words.to_ns != page->loaded_to_ns))
-		rc = load(page, words.from_ns, words.to_ns, err);
-	rc = rc ? rc : dw_selection_make(&words, &page->profile, &s, err);
+		rc = load(page, &words, &s, err);
+	else
+		rc = dw_selection_make(&words, &page->profile, &s, err);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < page->selections.n; i++) {
@@ -146,19 +159,29 @@ int dw_page_select(struct dw_page *page, const struct dw_page_request *r, struct
 	return 0;
 }
 
-/* The store keeps totals of the filters used last. What a view borrows is not looked at any more
- * when it is released. */
+/* Whether the totals and the profile that @v shows are still there. */
+static bool is_kept(const struct dw_page *page, const struct dw_page_view *v)
+{
+	bool has_totals = v->key.inverted; /* it has its own */
+	bool has_profile = v->view.request.profile == &page->profile;
+
+	dw_vec_each(kept, &page->totals.kept)
+		has_totals |= &(*kept)->totals == v->view.request.totals;
+	dw_vec_each(folded, &page->totals.folded)
+		has_profile |= &(*folded)->folded.profile == v->view.request.profile;
+	return has_totals && has_profile;
+}
+
+/* The store keeps the totals computed last. What a view borrows is not looked at any more when it
+ * is released. */
 static void drop_views_without_totals(struct dw_page *page)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < page->views.n; i++) {
 		struct dw_page_view *v = page->views.v[i];
-		bool is_kept = v->key.inverted; /* it has its own */
 
-		dw_vec_each(kept, &page->totals.kept)
-			is_kept |= &(*kept)->totals == v->view.request.totals;
-		if (is_kept)
+		if (is_kept(page, v))
 			page->views.v[n++] = v;
 		else
 			free_view(v);
@@ -185,6 +208,7 @@ static int compute(struct dw_page *page, const struct dw_page_key *key,
 	page->has_told_instructions |= job->tells && !job->rc;
 	rc = dw_job_keep(job, &page->totals, key->selection);
 	dw_job_free(job);
+	dw_totals_store_limit(&page->totals, TOTALS_MAX);
 	drop_views_without_totals(page);
 	*ret = rc ? NULL : dw_totals_store_find(&page->totals, key->selection, wanted);
 	return *ret ? 0 : dw_error_set(err, rc, "cannot compute it: %s", dw_err_string(rc));
@@ -295,7 +319,7 @@ static int read_sort(const struct dw_page *page, const struct dw_page_request *r
 		return 0;
 	key->reverse = *sort == '-';
 	sort += *sort == '-';
-	dw_view_columns(key->ops, &page->profile, r->by, false, all);
+	dw_view_columns(key->ops, &page->profile, key->totals.by, false, all);
 	key->sort = dw_view_find_column(&page->profile, all, sort, strlen(sort));
 	if (!key->sort)
 		return dw_error_set(err, DWELL_ERR_USAGE, "the view %s has no column '%s'",
@@ -303,14 +327,6 @@ static int read_sort(const struct dw_page *page, const struct dw_page_request *r
 	if (r->has_descending)
 		key->reverse = dw_column_is_amount(key->sort) != r->descending;
 	return 0;
-}
-
-/* Whether the system's code is folded, as tables of reports and the reader do. */
-static bool folds(const struct dw_page *page, const struct dw_page_request *r,
-		  const struct dw_view_ops *ops)
-{
-	return r->folds && ops->is_of_my_code && !dw_profile_has_calls(&page->profile) &&
-	       !r->root && !r->modules.n;
 }
 
 int dw_page_view(struct dw_page *page, const struct dw_page_request *r,
@@ -322,6 +338,7 @@ int dw_page_view(struct dw_page *page, const struct dw_page_request *r,
 	enum dw_column columns[DWELL_COLUMNS_N];
 	int rc = dw_page_columns(page, r, ops, columns, err);
 
+	rc = rc ? rc : dw_page_by(r, ops, &key.totals.by, err);
 	rc = rc ? rc : read_sort(page, r, &key, err);
 	if (!rc && r->root)
 		rc = dw_match_function(&page->profile, r->root, &key.totals.root, err);
@@ -334,11 +351,11 @@ int dw_page_view(struct dw_page *page, const struct dw_page_request *r,
 	key.by_first_call = r->order && !strcmp(r->order, "time") && ops->first;
 	key.totals.parts = dw_view_parts(ops, &page->profile);
 	key.totals.hot_path = ops->has_notes;
-	key.totals.folds = folds(page, r, ops);
+	key.totals.folds = r->folds && dw_view_may_fold(ops, &page->profile,
+							r->root || r->lists[DWELL_FILTER_MODULE].n);
 	if (key.totals.folds && dw_is_opened(&page->profile, key.function))
 		key.totals.opened = key.function;
 	key.inverted = r->is_inverted && unfolding;
-	key.totals.by = r->by;
 	key.totals.delimited_intervals = r->delimited_intervals;
 	/* Of the views of a function, too, statements are rows unless nobody could tell them apart.
 	 */

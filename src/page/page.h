@@ -3,8 +3,8 @@
  *
  * It is the same in a program, behind a server, and in a browser as WebAssembly. Numbers are those
  * of reports, as they come from the same views. What was computed is kept for the next request:
- * totals of the last few filters, and the views opened last. One thread; a request that fails
- * leaves all as it was.
+ * the totals computed last, and the views opened last. One thread; a request whose filter fits
+ * nothing leaves all as it was.
  */
 #pragma once
 
@@ -27,13 +27,9 @@ struct dw_page_source {
 /* Load the session of @source. 0 or why not. *@ret is the caller's. */
 int dw_page_open(const struct dw_page_source *source, struct dw_page **ret, struct dw_error *err);
 
-/* Answer the request of @n bytes at @text: write one line of JSON to @out, also where it makes no
- * sense ({"error": why}). */
+/* Answer the request of @n bytes at @text: append one line of JSON to @out, a buffer
+ * (dw_out_init_buffer()), also where it makes no sense ({"error": why}). */
 void dw_page_answer(struct dw_page *page, const char *text, size_t n, struct dw_out *out);
-
-/* What of a session was loaded, of all of it or of a range, is completed as reports do it. 0 or
- * -ENOMEM. */
-int dw_page_complete(struct dw_profile *p, bool is_whole);
 
 /* Free it. NULL does nothing. */
 void dw_page_free(struct dw_page *page);

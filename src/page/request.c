@@ -49,21 +49,6 @@ static int read_waits(struct dw_page_request *r, const struct dw_json_value *v,
 	return rc;
 }
 
-static int read_by(struct dw_page_request *r, const char *by, struct dw_error *err)
-{
-	static const char *const names[] = {[DWELL_BY_PROCESS] = "process",
-					    [DWELL_BY_THREAD] = "thread",
-					    [DWELL_BY_COMMAND] = "command"};
-
-	for (enum dw_by i = DWELL_BY_PROCESS; by && i <= DWELL_BY_COMMAND; i++)
-		if (!strcmp(by, names[i]))
-			r->by = i;
-	if (by && !r->by)
-		return dw_error_set(err, DWELL_ERR_USAGE,
-				    "by takes process, thread or command, not '%s'", by);
-	return 0;
-}
-
 /* A time in ns; pages work with fractions, too. */
 static int read_time(const struct dw_page_request *r, const struct dw_json_value *v, uint64_t *ret,
 		     struct dw_error *err)
@@ -82,30 +67,78 @@ static bool is_true(const struct dw_json_value *v)
 	return v && v->kind == DWELL_JSON_TRUE;
 }
 
+static int read_lists(struct dw_page_request *r, const struct dw_json_value *filter,
+		      struct dw_error *err)
+{
+	static const char *const keys[DWELL_FILTER_KINDS] = {
+		[DWELL_FILTER_PROCESS] = "process",
+		[DWELL_FILTER_THREAD] = "thread",
+		[DWELL_FILTER_MODULE] = "module",
+		[DWELL_FILTER_TYPE] = "type",
+	};
+	int rc = 0;
+
+	for (enum dw_filter_kind kind = 0; kind < DWELL_FILTER_KINDS && !rc; kind++)
+		rc = read_words(r, dw_json_get(&r->json, filter, keys[kind]), &r->lists[kind], err);
+	return rc;
+}
+
 static int read_filter(struct dw_page_request *r, struct dw_error *err)
 {
 	const struct dw_json *j = &r->json;
 	const struct dw_json_value *root = dw_json_root(j), *f = dw_json_get(j, root, "filter");
 	const struct dw_json_value *all_code = dw_json_get(j, f, "all_code");
 	const char *intervals = dw_json_text(j, dw_json_get(j, f, "intervals"));
-	int rc = read_words(r, dw_json_get(j, f, "process"), &r->processes, err);
+	int rc = read_lists(r, f, err);
 
-	rc = rc ? rc : read_words(r, dw_json_get(j, f, "thread"), &r->threads, err);
-	rc = rc ? rc : read_words(r, dw_json_get(j, f, "module"), &r->modules, err);
-	rc = rc ? rc : read_words(r, dw_json_get(j, f, "type"), &r->types, err);
 	rc = rc ? rc : read_waits(r, dw_json_get(j, f, "waits"), err);
 	rc = rc ? rc : read_time(r, dw_json_get(j, f, "from"), &r->from_ns, err);
 	rc = rc ? rc : read_time(r, dw_json_get(j, f, "until"), &r->until_ns, err);
-	rc = rc ? rc : read_by(r, dw_json_text(j, dw_json_get(j, f, "by")), err);
 	r->folds = all_code && all_code->kind == DWELL_JSON_FALSE;
 	r->delimited_intervals = intervals && !strcmp(intervals, "probe");
+	r->by = dw_json_text(j, dw_json_get(j, f, "by"));
 	r->root = dw_json_text(j, dw_json_get(j, f, "root"));
 	return rc;
 }
 
-static void read_number(const struct dw_page_request *r, const char *key, uint64_t *ret)
+/* A whole number, if it is there. */
+static int read_number(const struct dw_page_request *r, const char *key, uint64_t *ret,
+		       struct dw_error *err)
 {
-	dw_json_whole(&r->json, dw_json_get(&r->json, dw_json_root(&r->json), key), ret);
+	const struct dw_json_value *v = dw_json_get(&r->json, dw_json_root(&r->json), key);
+
+	if (v && !dw_json_whole(&r->json, v, ret))
+		return dw_error_set(err, DWELL_ERR_USAGE, "%s takes a whole number", key);
+	return 0;
+}
+
+static int read_numbers(struct dw_page_request *r, struct dw_error *err)
+{
+	const struct {
+		const char *key;
+		uint64_t *ret;
+	} numbers[] = {{"from", &r->from},	 {"count", &r->count},
+		       {"node", &r->node},	 {"root", &r->node}, /* of a flame graph */
+		       {"buckets", &r->buckets}, {"function", &r->function}};
+	int rc = 0;
+
+	r->count = ROWS_DEFAULT;
+	r->buckets = BUCKETS_DEFAULT;
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers && !rc; i++)
+		rc = read_number(r, numbers[i].key, numbers[i].ret, err);
+	return rc;
+}
+
+static int read_share(const struct dw_page_request *r, double *ret, struct dw_error *err)
+{
+	const struct dw_json_value *v = dw_json_get(&r->json, dw_json_root(&r->json), "min_share");
+
+	*ret = v && v->kind == DWELL_JSON_NUMBER ? strtod(dw_json_text(&r->json, v), NULL)
+	       : v				 ? -1
+						 : MIN_SHARE_DEFAULT;
+	if (!(*ret >= 0 && *ret <= 1))
+		return dw_error_set(err, DWELL_ERR_USAGE, "min_share is from 0 to 1");
+	return 0;
 }
 
 static const char *read_text(const struct dw_page_request *r, const char *key)
@@ -113,12 +146,12 @@ static const char *read_text(const struct dw_page_request *r, const char *key)
 	return dw_json_text(&r->json, dw_json_get(&r->json, dw_json_root(&r->json), key));
 }
 
-static void read_rest(struct dw_page_request *r)
+static int read_rest(struct dw_page_request *r, struct dw_error *err)
 {
 	const struct dw_json *j = &r->json;
 	const struct dw_json_value *root = dw_json_root(j);
 	const struct dw_json_value *descending = dw_json_get(j, root, "descending");
-	const char *share = read_text(r, "min_share");
+	int rc;
 
 	r->op = read_text(r, "op");
 	r->view = read_text(r, "view");
@@ -128,20 +161,13 @@ static void read_rest(struct dw_page_request *r)
 	r->measure = read_text(r, "measure");
 	r->order = read_text(r, "order");
 	r->kind = read_text(r, "kind");
-	r->count = ROWS_DEFAULT;
 	r->has_count = dw_json_get(j, root, "count");
-	r->buckets = BUCKETS_DEFAULT;
-	read_number(r, "from", &r->from);
-	read_number(r, "count", &r->count);
-	read_number(r, "node", &r->node);
-	read_number(r, "root", &r->node); /* of a flame graph */
-	read_number(r, "buckets", &r->buckets);
-	read_number(r, "function", &r->function);
 	r->has_descending = descending;
 	r->descending = is_true(descending);
 	r->is_inverted = is_true(dw_json_get(j, root, "inverted"));
 	r->intel = is_true(dw_json_get(j, root, "intel"));
-	r->min_share = share ? strtod(share, NULL) : MIN_SHARE_DEFAULT;
+	rc = read_numbers(r, err);
+	return rc ? rc : read_share(r, &r->min_share, err);
 }
 
 int dw_page_request_read(struct dw_page_request *r, const char *text, size_t n,
@@ -156,7 +182,9 @@ int dw_page_request_read(struct dw_page_request *r, const char *text, size_t n,
 		return rc;
 	if (dw_json_root(&r->json)->kind != DWELL_JSON_OBJECT)
 		return dw_error_set(err, DWELL_ERR_USAGE, "a request is an object");
-	read_rest(r);
+	rc = read_rest(r, err);
+	if (rc)
+		return rc;
 	if (!r->op)
 		return dw_error_set(err, DWELL_ERR_USAGE, "a request has an op");
 	columns = dw_json_get(&r->json, dw_json_root(&r->json), "columns");
@@ -167,27 +195,21 @@ int dw_page_request_read(struct dw_page_request *r, const char *text, size_t n,
 
 struct dw_filter_words dw_page_request_words(const struct dw_page_request *r)
 {
-	return (struct dw_filter_words){
-		.processes = r->processes.v,
-		.processes_n = r->processes.n,
-		.threads = r->threads.v,
-		.threads_n = r->threads.n,
-		.modules = r->modules.v,
-		.modules_n = r->modules.n,
-		.types = r->types.v,
-		.types_n = r->types.n,
+	struct dw_filter_words words = {
 		.from_ns = r->from_ns,
 		.to_ns = r->until_ns,
 		.waits_left_out = r->waits_left_out,
 	};
+
+	for (enum dw_filter_kind kind = 0; kind < DWELL_FILTER_KINDS; kind++)
+		dw_filter_words_set(&words, kind, r->lists[kind].v, r->lists[kind].n);
+	return words;
 }
 
 void dw_page_request_release(struct dw_page_request *r)
 {
 	dw_vec_release(&r->columns);
-	dw_vec_release(&r->processes);
-	dw_vec_release(&r->threads);
-	dw_vec_release(&r->modules);
-	dw_vec_release(&r->types);
+	for (enum dw_filter_kind kind = 0; kind < DWELL_FILTER_KINDS; kind++)
+		dw_vec_release(&r->lists[kind]);
 	dw_json_release(&r->json);
 }

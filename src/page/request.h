@@ -6,9 +6,8 @@
  */
 #pragma once
 
-#include "analysis/filter.h"
+#include "analysis/selection.h"
 #include "base/error.h"
-#include "model/totals.h"
 #include "page/json-read.h"
 
 #include <stdbool.h>
@@ -25,13 +24,12 @@ struct dw_page_request {
 	bool has_columns;
 	struct dw_words columns;
 	/* The filter. */
-	struct dw_words processes, threads, modules, types;
+	struct dw_words lists[DWELL_FILTER_KINDS];
 	uint64_t from_ns, until_ns; /* 0 = no end */
 	dw_wait_kinds waits_left_out;
 	bool folds; /* the system's code, as tables do where they can: "all_code": false */
 	bool delimited_intervals;
-	enum dw_by by;
-	const char *root;
+	const char *by, *root;
 	/* The window, and where in a tree. */
 	uint64_t from, count, node, buckets, function;
 	bool descending, has_descending, has_count;

@@ -3,8 +3,8 @@
 
 #include "base/cleanup.h"
 #include "format/records.h"
+#include "view/search.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -88,30 +88,43 @@ static bool is_time(enum dw_column column)
 	       kind == DWELL_CELL_TIME_NS;
 }
 
-void dw_page_put_most(const struct dw_view *v, const enum dw_column *columns, struct dw_out *out)
+/* Look for the longest times of those columns of @v of which @known has none. */
+static void find_most(const struct dw_view *v, const enum dw_column *columns,
+		      struct dw_page_most *known)
 {
 	dw_auto(dw_buf) scratch = DW_BUF_INIT;
-	uint64_t most[DWELL_COLUMNS_N] = {0};
-	size_t n = v->n < MOST_OF_ROWS ? v->n : MOST_OF_ROWS;
+	enum dw_column wanted[DWELL_COLUMNS_N];
+	size_t rows = v->n < MOST_OF_ROWS ? v->n : MOST_OF_ROWS, n = 0;
 
-	for (size_t i = 0; i < n; i++) {
+	for (; *columns; columns++)
+		if (is_time(*columns) && !known->is_there[*columns]) {
+			known->is_there[*columns] = true;
+			wanted[n++] = *columns;
+		}
+	for (size_t i = 0; i < rows && n; i++) {
 		struct dw_row row;
 		struct dw_cell cell;
 
 		dw_view_row(v, i, &scratch, &row);
-		for (size_t k = 0; columns[k]; k++) {
-			if (!is_time(columns[k]))
-				continue;
-			dw_view_cell(v, &row, columns[k], NULL, &cell);
-			if (cell.kind != DWELL_CELL_EMPTY && cell.number > most[k])
-				most[k] = cell.number;
+		for (size_t k = 0; k < n; k++) {
+			uint64_t *most = &known->ns[wanted[k]];
+
+			dw_view_cell(v, &row, wanted[k], NULL, &cell);
+			if (cell.kind != DWELL_CELL_EMPTY && cell.number > *most)
+				*most = cell.number;
 		}
 	}
+}
+
+void dw_page_put_most(const struct dw_view *v, const enum dw_column *columns,
+		      struct dw_page_most *known, struct dw_out *out)
+{
+	find_most(v, columns, known);
 	dw_out_puts(out, ", \"max\": [");
 	for (size_t k = 0; columns[k]; k++) {
 		dw_page_comma(out, k);
 		if (is_time(columns[k]))
-			dw_format_count(out, most[k]);
+			dw_format_count(out, known->ns[columns[k]]);
 		else
 			dw_out_puts(out, "null");
 	}
@@ -137,33 +150,21 @@ int dw_page_op_report(struct dw_page *page, const struct dw_page_request *r, str
 	return rc ? dw_error_set(err, rc, "out of memory") : 0;
 }
 
-static bool fits(const char *text, const char *word, bool same_case)
+/* Note the rows of @v in which a text has @word, whichever columns are shown. */
+static int search(struct dw_page_view *v, const char *word)
 {
-	return text && (same_case ? strstr(text, word) : strcasestr(text, word));
-}
-
-/* Whether capital letters tell small ones apart, as in less. */
-static bool has_capitals(const char *word)
-{
-	for (; *word; word++)
-		if (isupper((unsigned char)*word))
-			return true;
-	return false;
-}
-
-/* Note the rows of @v in which a text has @word. */
-static int search(struct dw_page_view *v, const enum dw_column *columns, const char *word)
-{
-	enum dw_column texts[DWELL_COLUMNS_N];
+	const struct dw_profile *p = v->view.request.profile;
+	enum dw_column columns[DWELL_COLUMNS_N], texts[DWELL_COLUMNS_N];
 	dw_auto(dw_buf) scratch = DW_BUF_INIT;
 	dw_auto(dw_buf) cell_scratch = DW_BUF_INIT;
-	bool same_case = has_capitals(word);
+	const struct dw_search_word wanted = dw_search_word(word);
 	size_t n = 0;
 	int rc = 0;
 
-	for (; *columns; columns++)
-		if (dw_column_info(*columns)->kind == DWELL_CELL_TEXT)
-			texts[n++] = *columns;
+	dw_view_columns(v->key.ops, p, v->key.totals.by, false, columns);
+	for (const enum dw_column *c = columns; *c; c++)
+		if (dw_column_info(*c)->kind == DWELL_CELL_TEXT)
+			texts[n++] = *c;
 	v->found.n = 0;
 	for (size_t i = 0; i < v->view.n && !rc; i++) {
 		struct dw_row row;
@@ -174,7 +175,7 @@ static int search(struct dw_page_view *v, const enum dw_column *columns, const c
 			struct dw_cell cell;
 
 			dw_view_cell(&v->view, &row, texts[k], &cell_scratch, &cell);
-			found = fits(cell.text, word, same_case);
+			found = dw_search_fits(&wanted, cell.text);
 		}
 		if (found)
 			rc = dw_vec_push(&v->found, (uint32_t)i);
@@ -183,7 +184,7 @@ static int search(struct dw_page_view *v, const enum dw_column *columns, const c
 }
 
 /* The rows in which @word stands are those noted in @v. */
-static int find(struct dw_page_view *v, const enum dw_column *columns, const char *word)
+static int find(struct dw_page_view *v, const char *word)
 {
 	char *copy;
 
@@ -192,7 +193,7 @@ static int find(struct dw_page_view *v, const enum dw_column *columns, const cha
 	copy = strdup(word);
 	free(v->search);
 	v->search = copy;
-	if (copy && !search(v, columns, word))
+	if (copy && !search(v, word))
 		return 0;
 	free(copy);
 	v->search = NULL;
@@ -204,26 +205,33 @@ uint32_t dw_page_function_id(const struct dw_view *v, const struct dw_row *row)
 	return dw_functions_get(&v->request.profile->functions, row->function) ? row->function : 0;
 }
 
-/* Ids that later requests may name: of the rows' functions, 0 = it has none. */
-static void put_ids(const struct dw_page_view *v, const uint32_t *rows, size_t first, size_t n,
-		    struct dw_out *out)
+void dw_page_put_functions(const struct dw_view *v, const uint32_t *rows, size_t first, size_t n,
+			   struct dw_out *out)
 {
 	dw_auto(dw_buf) scratch = DW_BUF_INIT;
 
+	dw_out_puts(out, "[");
+	for (size_t i = 0; i < n; i++) {
+		struct dw_row row;
+
+		dw_view_row(v, rows ? rows[i] : first + i, &scratch, &row);
+		dw_page_comma(out, i);
+		dw_format_count(out, dw_page_function_id(v, &row));
+	}
+	dw_out_puts(out, "]");
+}
+
+/* Ids that later requests may name. */
+static void put_ids(const struct dw_page_view *v, const uint32_t *rows, size_t first, size_t n,
+		    struct dw_out *out)
+{
 	dw_out_puts(out, ", \"ids\": [");
 	for (size_t i = 0; i < n; i++) {
 		dw_page_comma(out, i);
 		dw_format_count(out, v->view.items[rows ? rows[i] : first + i] + 1ull);
 	}
-	dw_out_puts(out, "], \"functions\": [");
-	for (size_t i = 0; i < n; i++) {
-		struct dw_row row;
-
-		dw_view_row(&v->view, rows ? rows[i] : first + i, &scratch, &row);
-		dw_page_comma(out, i);
-		dw_format_count(out, dw_page_function_id(&v->view, &row));
-	}
-	dw_out_puts(out, "]");
+	dw_out_puts(out, "], \"functions\": ");
+	dw_page_put_functions(&v->view, rows, first, n, out);
 }
 
 void dw_page_put_columns(const enum dw_column *columns, struct dw_out *out)
@@ -250,7 +258,7 @@ int dw_page_op_rows(struct dw_page *page, const struct dw_page_request *r, struc
 
 	rc = rc ? rc : dw_page_columns(page, r, ops, columns, err);
 	rc = rc ? rc : dw_page_view(page, r, ops, false, &v, err);
-	if (!rc && r->search && *r->search && find(v, columns, r->search))
+	if (!rc && r->search && *r->search && find(v, r->search))
 		rc = dw_error_set(err, -ENOMEM, "out of memory");
 	if (rc)
 		return rc;
@@ -264,7 +272,7 @@ int dw_page_op_rows(struct dw_page *page, const struct dw_page_request *r, struc
 	dw_out_printf(out, "\"total\": %zu, \"rows\": ", total);
 	rc = dw_page_put_rows(&v->view, columns, found, first, n, out);
 	put_ids(v, found, first, n, out);
-	dw_page_put_most(&v->view, columns, out);
+	dw_page_put_most(&v->view, columns, &v->most, out);
 	dw_page_put_columns(columns, out);
 	dw_out_puts(out, ", \"session\": ");
 	dw_page_put_session(&v->view, out);

@@ -45,8 +45,6 @@ static struct dw_view view_of(const struct dw_page_view *v, uint32_t *items, siz
 
 static void put_nodes(const struct dw_page_view *v, const struct dw_view *rows, struct dw_out *out)
 {
-	dw_auto(dw_buf) scratch = DW_BUF_INIT;
-
 	dw_out_puts(out, ", \"ids\": [");
 	for (size_t i = 0; i < rows->n; i++) {
 		dw_page_comma(out, i);
@@ -59,21 +57,15 @@ static void put_nodes(const struct dw_page_view *v, const struct dw_view *rows, 
 		dw_out_puts(out, i ? ", " : "");
 		dw_out_puts(out, start[1] > start[0] ? "true" : "false");
 	}
-	dw_out_puts(out, "], \"functions\": [");
-	for (size_t i = 0; i < rows->n; i++) {
-		struct dw_row row;
-
-		dw_view_row(rows, i, &scratch, &row);
-		dw_page_comma(out, i);
-		dw_format_count(out, dw_page_function_id(rows, &row));
-	}
-	dw_out_puts(out, "]");
+	dw_out_puts(out, "], \"functions\": ");
+	dw_page_put_functions(rows, NULL, 0, rows->n, out);
 }
 
 int dw_page_op_tree(struct dw_page *page, const struct dw_page_request *r, struct dw_out *out,
 		    struct dw_error *err)
 {
 	enum dw_column columns[DWELL_COLUMNS_N];
+	struct dw_page_most most = {0};
 	struct dw_page_view *v;
 	struct dw_view rows;
 	const uint32_t *children;
@@ -94,7 +86,7 @@ int dw_page_op_tree(struct dw_page *page, const struct dw_page_request *r, struc
 	dw_out_printf(out, "\"total\": %zu, \"rows\": ", total);
 	rc = dw_page_put_rows(&rows, columns, NULL, 0, n, out);
 	put_nodes(v, &rows, out);
-	dw_page_put_most(&rows, columns, out);
+	dw_page_put_most(&rows, columns, &most, out);
 	dw_page_put_columns(columns, out);
 	return rc ? dw_error_set(err, rc, "out of memory") : 0;
 }

@@ -2,15 +2,15 @@
  * The engine as WebAssembly: two functions that a page calls with its memory. Names are what a page
  * calls them by (page/src/wasm.ts).
  */
-#include "page/pack.h"
 #include "format/format.h"
+#include "page/pack.h"
 #include "page/page.h"
 
-#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct session {
-	const uint8_t *data; /* owned: as long as the page lives */
+	uint8_t *data; /* owned: as long as the page lives */
 	size_t bytes;
 };
 
@@ -24,22 +24,21 @@ static int load(void *ctx, uint64_t from_ns, uint64_t to_ns, struct dw_profile *
 {
 	const struct session *s = ctx;
 	const struct dw_session_range range = {from_ns, to_ns};
-	int rc = dw_pack_load(s->data, s->bytes, &range, p, err);
 
 	*ret = DWELL_RECORDING_ENDED;
-	if (!rc && dw_page_complete(p, dw_session_range_is_all(&range)))
-		rc = dw_error_set(err, -ENOMEM, "out of memory");
-	return rc;
+	return dw_pack_load(s->data, s->bytes, &range, p, err);
 }
 
-/* Open the packed session of @bytes at @data, which becomes the engine's. 0 or a negative code. */
-__attribute__((export_name("dw_page_open"))) int dw_wasm_open(const uint8_t *data, size_t bytes);
+/* Open the packed session of @bytes at @data (of malloc()), which becomes the engine's, in place of
+ * the one before. 0 or a negative code. */
+__attribute__((export_name("dw_page_open"))) int dw_wasm_open(uint8_t *data, size_t bytes);
 
-int dw_wasm_open(const uint8_t *data, size_t bytes)
+int dw_wasm_open(uint8_t *data, size_t bytes)
 {
 	dw_error_clear(&why);
 	dw_page_free(page);
 	page = NULL;
+	free(session.data);
 	session = (struct session){data, bytes};
 	return dw_page_open(&(struct dw_page_source){"", load, &session}, &page, &why);
 }

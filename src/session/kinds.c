@@ -1,8 +1,8 @@
 /* Kinds of chunks by their names, and lists of raw chunks; see chunk.h. Nothing here packs. */
 #include "session/chunk.h"
 
-#include <string.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const kind_names[DWELL_CHUNK_KINDS] = {
 	[DWELL_CHUNK_INDEX] = "index",

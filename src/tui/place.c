@@ -15,12 +15,10 @@ bool dw_place_is_tree(const struct dw_place *p)
 	return p->ops->tree != DWELL_COLUMN_END;
 }
 
-/* Calls are shown as they were measured. Who asks for a module's code, or for what is below a
- * function, wants to see that. */
 bool dw_place_may_fold(const struct dw_place *p, const struct dw_place_sources *s)
 {
-	return p->ops->is_of_my_code && !dw_profile_has_calls(s->profile) && !p->root &&
-	       !s->selection->lists[DWELL_FILTER_MODULE].words.n;
+	return dw_view_may_fold(p->ops, s->profile,
+				p->root || s->selection->lists[DWELL_FILTER_MODULE].words.n);
 }
 
 struct dw_totals_wanted dw_place_wants(const struct dw_place *p, const struct dw_place_sources *s)

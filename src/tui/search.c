@@ -7,24 +7,18 @@
 
 #include "base/cleanup.h"
 #include "format/table-cell.h"
+#include "view/search.h"
 
-#include <ctype.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct search {
 	const struct dw_place *place;
-	const char *word;
-	bool same_case;				 /* as in less: small letters mean both */
+	struct dw_search_word word;
 	enum dw_column columns[DWELL_COLUMNS_N]; /* of text */
 	struct dw_buf scratch[2];
 };
-
-static bool fits_text(const struct search *s, const char *text)
-{
-	return text && (s->same_case ? strstr(text, s->word) : strcasestr(text, s->word));
-}
 
 static bool fits_item(struct search *s, uint32_t item)
 {
@@ -34,7 +28,7 @@ static bool fits_item(struct search *s, uint32_t item)
 	s->place->ops->row(&s->place->view, item, &s->scratch[0], &row);
 	for (const enum dw_column *c = s->columns; *c; c++) {
 		dw_view_cell(&s->place->view, &row, *c, &s->scratch[1], &cell);
-		if (fits_text(s, cell.text))
+		if (dw_search_fits(&s->word, cell.text))
 			return true;
 	}
 	return false;
@@ -43,7 +37,7 @@ static bool fits_item(struct search *s, uint32_t item)
 static bool fits_row(struct search *s, size_t i)
 {
 	if (s->place->ops->has_notes)
-		return fits_text(s, dw_lines_get(&s->place->lines, i));
+		return dw_search_fits(&s->word, dw_lines_get(&s->place->lines, i));
 	return fits_item(s, s->place->view.items[i]);
 }
 
@@ -51,9 +45,7 @@ static void begin(struct search *s, const struct dw_place *p, const char *word)
 {
 	enum dw_column all[DWELL_COLUMNS_N], *to = s->columns;
 
-	*s = (struct search){.place = p, .word = word};
-	for (const char *c = word; *c; c++)
-		s->same_case |= isupper((unsigned char)*c) != 0;
+	*s = (struct search){.place = p, .word = dw_search_word(word)};
 	if (p->ops->has_notes)
 		return;
 	dw_grid_columns(p, all);
@@ -89,7 +81,7 @@ static bool fits_node(const struct search *s, uint8_t *memo, uint32_t item)
 	const struct dw_function *f = dw_functions_get(&p->functions, function);
 
 	if (f && !memo[function])
-		memo[function] = 1 + fits_text(s, dw_strings_get(&p->strings, f->name));
+		memo[function] = 1 + dw_search_fits(&s->word, dw_strings_get(&p->strings, f->name));
 	return f && memo[function] == 2;
 }
 

@@ -342,7 +342,8 @@ enum dw_sentence { DWELL_SENTENCES(DWELL_SENTENCE_NAME, DWELL_SENTENCE_NAME) };
 struct dw_note {
 	enum dw_note_kind kind;
 	enum dw_sentence says;
-	uint32_t row;	 /* of the view: PATH, RANKED, SLOWEST */
+	uint32_t row;	   /* of the view: PATH, RANKED, SLOWEST */
+	uint32_t function; /* WORK: the one called name[1] */
 	unsigned shares; /* PATH: columns of them; RANKED: 2 = the second is a part of the first, 3
 			    = and the third of the rest */
 	double share[3]; /* percent */

@@ -361,6 +361,7 @@ static void add_slow_work(struct dw_notes *t)
 		add_slow_call(
 			t, found[i],
 			(struct dw_note){.kind = DWELL_NOTE_WORK,
+					 .function = found[i]->function,
 					 .name[1] = dw_strings_get(&t->profile->strings, f->name)});
 	}
 }

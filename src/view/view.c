@@ -54,6 +54,40 @@ unsigned dw_view_parts(const struct dw_view_ops *ops, const struct dw_profile *p
 	return ops->parts & ~(dw_profile_has_calls(p) ? ops->not_of_calls : 0);
 }
 
+int dw_view_read_by(const struct dw_view_ops *ops, const char *option, const char *word,
+		    enum dw_by *ret, struct dw_error *err)
+{
+	static const char *const words[] = {[DWELL_BY_PROCESS] = "process",
+					    [DWELL_BY_THREAD] = "thread",
+					    [DWELL_BY_COMMAND] = "command"};
+	size_t i = DWELL_BY_PROCESS, n = sizeof words / sizeof *words;
+
+	while (i < n && strcmp(word, words[i]))
+		i++;
+	if (i == n)
+		return dw_error_set(err, DWELL_ERR_USAGE,
+				    "%s takes process, thread or command, not '%s'", option, word);
+	if (!ops->splits)
+		return dw_error_set(err, DWELL_ERR_USAGE,
+				    "the rows of the view %s cannot be split; those of functions, "
+				    "calltree, modules, lines and file-io can",
+				    ops->name);
+	*ret = (enum dw_by)i;
+	return 0;
+}
+
+bool dw_view_may_fold(const struct dw_view_ops *ops, const struct dw_profile *p, bool is_within)
+{
+	return ops->is_of_my_code && !dw_profile_has_calls(p) && !is_within;
+}
+
+bool dw_view_sums_waits(const struct dw_view *v)
+{
+	const struct dw_profile *p = v->request.profile;
+
+	return !dw_profile_has_calls(p) || (dw_view_parts(v->ops, p) & DWELL_TOTALS_WAITS);
+}
+
 static bool has_sites(const struct dw_view_ops *ops, const struct dw_profile *p)
 {
 	if (!dw_profile_has_calls(p))

@@ -220,10 +220,24 @@ bool dw_view_suits(const struct dw_view_ops *ops, const struct dw_profile *p);
 /* The parts of totals that the view reads of @p: enum dw_totals_part. */
 unsigned dw_view_parts(const struct dw_view_ops *ops, const struct dw_profile *p);
 
+/* Whether the totals of @v always have sums of waits by kind: those of calls may have them just
+ * because another view asked for them. */
+bool dw_view_sums_waits(const struct dw_view *v);
+
 /* Write the columns that the view has for @p with rows split by @by, or @defaults alone, to @ret,
  * which has room for DWELL_COLUMNS_N. */
 void dw_view_columns(const struct dw_view_ops *ops, const struct dw_profile *p, enum dw_by by,
 		     bool defaults, enum dw_column *ret);
+
+/* How rows of @ops are split, which is the @word of @option, to be named in errors. 0, or
+ * DWELL_ERR_USAGE: in no such way, or not at all. */
+int dw_view_read_by(const struct dw_view_ops *ops, const char *option, const char *word,
+		    enum dw_by *ret, struct dw_error *err);
+
+/* Whether tables of the view may fold the system's code in @p. Calls are shown as they were
+ * measured, and who asks for a module's code or what is below a function (@is_within) wants to see
+ * it. */
+bool dw_view_may_fold(const struct dw_view_ops *ops, const struct dw_profile *p, bool is_within);
 
 /* The column among @list whose title or key @n bytes at @name are, or what tables of @p print in
  * its place: the event that was sampled, and waits of calls. DWELL_COLUMN_END when there is none.

@@ -25,8 +25,14 @@ function put(bytes) {
     return at;
 }
 
+// Opened again and again: a session's bytes go with the page of the one before.
 const session = part("data");
 const status = engine.dw_page_open(put(session), session.length);
+const before = engine.memory.buffer.byteLength;
+const OPENINGS = 50;
+for (let i = 0; i < OPENINGS; i++) engine.dw_page_open(put(session), session.length);
+const grown = engine.memory.buffer.byteLength - before;
+if (grown > (OPENINGS / 2) * session.length) throw new Error(`${grown} bytes more for ${OPENINGS} of ${session.length}`);
 for (const line of fs.readFileSync(0, "utf8").split("\n").filter(Boolean)) {
     const text = put(new TextEncoder().encode(line + "\0"));
     const answer = engine.dw_page_request(text);

@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -22,13 +23,13 @@ def engine_of(context):
 def template(context):
     """A folder with the least page that there can be, for dwell to fill."""
     context.need("WebAssembly")
-    require(os.path.exists(engine_of(context)), "the engine was not built")
     folder = context.path("page")
-    os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, "page.html"), "w") as f:
-        f.write(TEMPLATE)
-    if not os.path.exists(os.path.join(folder, "engine.wasm")):
-        os.symlink(engine_of(context), os.path.join(folder, "engine.wasm"))
+    if not os.path.exists(folder):
+        require(os.path.exists(engine_of(context)), "the engine was not built")
+        os.makedirs(folder)
+        with open(os.path.join(folder, "page.html"), "w") as f:
+            f.write(TEMPLATE)
+        shutil.copy(engine_of(context), os.path.join(folder, "engine.wasm"))
     return {**context.env, "DWELL_PAGE": folder}
 
 
@@ -51,12 +52,14 @@ def export(context, *words, session="run.dwell"):
 def requests_for(opened, function):
     """What a page may ask of each view, and all else."""
     half = {"until": opened["duration_ns"] // 2}
-    for chosen in ({}, half, {"all_code": False}, {}):
+    for chosen in ({}, half, {"waits": "all"}, {"all_code": False}, {}):
         for view in opened["views"]:
             if view["name"] == "file-io" and chosen == half:
                 continue
             about = {"function": function} if view["function"] == "must" else {}
             yield {"op": "rows", "view": view["name"], "filter": chosen, "count": 1000, **about}
+            yield {"op": "rows", "view": view["name"], "filter": chosen, "count": 10, "from": 1, "search": "a",
+                   "sort": view["columns"][-1]["id"], "descending": False, **about}
             if view["is_tree"]:
                 yield {"op": "tree", "view": view["name"], "filter": chosen, "node": 0 if view["name"] == "file-io" else 1}
         for op in ("open", "summary", "hotpath", "flame", "timeline"):
@@ -86,7 +89,10 @@ def test_engine(context, method):
     requests = list(requests_for(opened, function))
     expect(export(context).returncode, 0, "export")
     told = ask(context, ("node", os.path.join(HERE, "page-engine.mjs"), "run.html"), requests)
-    for request, here, there in zip(requests, ask(context, program, requests), told):
+    answers = ask(context, program, requests)
+    first = requests.index(requests[-1]) + 1
+    expect(answers[-first:], answers[:first], "without a filter again")
+    for request, here, there in zip(requests, answers, told):
         # Only who opened a file knows its name.
         here.pop("title", None)
         there.pop("title", None)
@@ -102,19 +108,23 @@ def test_export_says_what_is_wrong(context):
     done = export(context, "--process", "1")
     expect(done.returncode, 2, done.stderr)
     require("filters by itself" in done.stderr, done.stderr)
-    done = export(context, session="nothing.dwell")
-    expect(done.returncode, 1, done.stderr)
-    expect(len(done.stderr.splitlines()), 1, done.stderr)
+    with open(context.path("run.dwell"), "rb") as whole, open(context.path("cut.dwell"), "wb") as cut:
+        cut.write(whole.read(5000))
+    for name in ("nothing.dwell", "cut.dwell", "."):
+        done = export(context, session=name)
+        expect(done.returncode, 1, done.stderr)
+        expect(len(done.stderr.splitlines()), 1, done.stderr)
+        expect(done.stderr.split(": ")[:2], ["dwell", name], "which file")
 
 
 class Server:
-    """dwell view of run.dwell."""
-    def __init__(self, context):
-        self.process = subprocess.Popen([context.dwell, "view", "--no-browser", "run.dwell"], cwd=context.scratch, text=True,
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=template(context))
+    """dwell view of run.dwell, by a user."""
+    def __init__(self, context, *words, user=(), **variables):
+        self.process = subprocess.Popen([*user, context.dwell, "view", *words, "run.dwell"], cwd=context.scratch, text=True,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**template(context), **variables})
         self.url = self.process.stdout.readline().strip()
         match = re.fullmatch(r"http://127\.0\.0\.1:(\d+)(/[0-9a-f]{32}/)", self.url)
-        require(match, self.url)
+        require(match, self.url or self.process.stderr.read())
         self.port, self.path = int(match[1]), match[2]
 
     def get(self, path=None, method="GET", **headers):
@@ -129,14 +139,14 @@ class Server:
 
     def stop(self):
         self.process.send_signal(signal.SIGINT)
-        self.process.communicate(timeout=60)
+        self.said = self.process.communicate(timeout=60)[1]
         return self.process.returncode
 
 
 def test_view(context):
     context.sample("--", context.target("truth-gcc-O2"), "libraries", "0.1")
     expect(export(context).returncode, 0, "export")
-    server = Server(context)
+    server = Server(context, "--no-browser")
     try:
         status, body, headers = server.get()
         with open(context.path("run.html"), "rb") as f:
@@ -160,7 +170,7 @@ def test_view(context):
 def test_view_of_many(context):
     """Connections that say nothing, or go away, keep nobody from the page; from elsewhere there is none."""
     context.sample("--", context.target("truth-gcc-O2"), "libraries", "0.1")
-    server = Server(context)
+    server = Server(context, "--no-browser")
     try:
         idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(40)]
         for connection in idle[::2]:
@@ -175,3 +185,46 @@ def test_view_of_many(context):
         require(f"00000000:{server.port:04X}" not in listening, listening)
     finally:
         expect(server.stop(), 0, "status at the end")
+
+
+OPENER = """#!/bin/sh
+{ echo "$#"; echo "$1"; stat -c %a "$1"; cut -d' ' -f5 /proc/$$/stat; grep SigIgn /proc/$$/status; cat "$1"; } > opened.new
+mv opened.new opened
+"""
+
+
+@cases("desktop", "no-opener", "root")
+def test_browser(context, case):
+    """The desktop gets a file that is the user's alone, leads to the page, and is gone in the end; what opens it is not
+    what Ctrl-C is for, and ignores no signal."""
+    if case == "root" and os.geteuid():
+        context.skip("not root")
+    template(context)
+    user = () if case == "root" else context.ordinary_user()
+    user = (shutil.which(user[0]), *user[1:]) if user else ()
+    context.sample("--", context.target("truth-gcc-O2"), "libraries", "0.1")
+    os.chmod(context.path("run.dwell"), 0o644)
+    folder = context.path("bin")
+    os.makedirs(folder)
+    if case != "no-opener":
+        with open(os.path.join(folder, "xdg-open"), "w") as f:
+            f.write(OPENER)
+        os.chmod(os.path.join(folder, "xdg-open"), 0o755)
+    server = Server(context, user=user, DISPLAY="x", XDG_RUNTIME_DIR=context.scratch,
+                    PATH=folder if case == "no-opener" else folder + ":/usr/bin:/bin")
+    try:
+        if case == "desktop":
+            context.wait_for(lambda: os.path.exists(context.path("opened")), "that the page is opened")
+            with open(context.path("opened")) as f:
+                count, path, mode, group, ignored, *link = f.read().splitlines()
+            expect((count, os.path.dirname(path), mode), ("1", context.scratch, "600"), "argument, and who may read it")
+            require(f"url={server.url}\"" in link[0], link)
+            require(int(group) not in (os.getpgid(server.process.pid), os.getpgid(0)), group)
+            for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD, signal.SIGINT):
+                require(not int(ignored.split()[1], 16) >> (number - 1) & 1, (number, ignored))
+        expect(server.get()[0], 200, "the page")
+    finally:
+        expect(server.stop(), 0, "status at the end")
+    expect("yourself" in server.said, case == "desktop", server.said)
+    expect(os.path.exists(context.path("opened")), case == "desktop", "whether it was opened")
+    expect([name for name in os.listdir(context.scratch) if name.startswith("dwell-")], [], "links left")

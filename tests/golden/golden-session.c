@@ -8,6 +8,7 @@
  * sites in an inlined function, a truncated tree, slices. memory: allocations of two processes:
  * objects that die in every generation, recursion, unknown and cut stacks, collections, slices.
  * requests: calls of threads of a pool, each a slow one.
+ * service: calls of two functions of one name that a pool's thread runs as work.
  */
 #include "analysis/totals.h"
 #include "base/cleanup.h"
@@ -163,11 +164,12 @@ static void set_call_facts(struct dw_profile *p)
 }
 
 /* A thread of the process @process that starts at @start. */
-static uint32_t add_thread(struct dw_profile *p, uint32_t process, int32_t tid, uint32_t start)
+static uint32_t add_thread(struct dw_profile *p, uint32_t process, int32_t tid, const char *name,
+			   uint32_t start)
 {
 	struct dw_thread t = {.process = process,
 			      .tid = tid,
-			      .name = mk_text(p, "pool"),
+			      .name = mk_text(p, name),
 			      .start = start,
 			      .begin_ns = 5000000,
 			      .end_ns = 150000000};
@@ -328,9 +330,9 @@ static void make_calls(struct dw_profile *p)
 		mk_slice(p, (50 + 75 * i) * 1000000);
 	add_main_tree(p, one, entry, site, 2);
 	add_main_tree(p, two, entry, site, 1);
-	add_pool_tree(p, add_thread(p, 1, 102, pool), entry);
-	add_pool_tree(p, add_thread(p, 1, 103, pool), entry);
-	add_thread(p, 1, 104, pool);
+	add_pool_tree(p, add_thread(p, 1, 102, "pool", pool), entry);
+	add_pool_tree(p, add_thread(p, 1, 103, "pool", pool), entry);
+	add_thread(p, 1, 104, "pool", pool);
 	add_files(p, one, two, entry);
 	qsort(p->calls.deltas.v, p->calls.deltas.n, sizeof *p->calls.deltas.v, compare_deltas);
 	set_call_facts(p);
@@ -340,10 +342,9 @@ static void make_calls(struct dw_profile *p)
 static void add_requests(struct dw_profile *p, uint32_t process, int32_t tid, const uint32_t *entry,
 			 const uint64_t *ms)
 {
-	uint32_t thread = add_thread(p, process, tid, 0);
+	uint32_t thread = add_thread(p, process, tid, ".NET TP Worker", 0);
 	uint32_t root = mk_call(p, thread, 0, 0, 0, DWELL_CALL_ROOT);
 
-	dw_threads_get(&p->threads, thread)->name = mk_text(p, ".NET TP Worker");
 	for (uint32_t i = 0; i < 3; i++) {
 		uint32_t handler = mk_call(p, thread, root, entry[i % 2], 0, 0);
 		struct dw_call_values all = times(1, ms[i] * 1000000, ms[i] * 1000000);
@@ -368,6 +369,33 @@ static void make_requests(struct dw_profile *p)
 	add_requests(p, one, 102, entry, (uint64_t[]){8, 10, 12});
 	add_requests(p, one, 103, entry, (uint64_t[]){11, 7, 9});
 	qsort(p->calls.deltas.v, p->calls.deltas.n, sizeof *p->calls.deltas.v, compare_deltas);
+	set_call_facts(p);
+}
+
+/* A worker of a pool runs handlers of two modules, both called the same, of which one took long. */
+static void make_service(struct dw_profile *p)
+{
+	uint32_t web = mk_module(p, "Web.dll"), orders = mk_module(p, "Orders.dll");
+	uint32_t functions[] = {mk_function(p, web, "Api.Handle()", "src/web.cs", 12),
+				mk_function(p, orders, "Api.Handle()", "src/orders.cs", 30)};
+	uint32_t worker, root;
+
+	mk_process(p, 301, "service");
+	worker = add_thread(p, 1, 302, ".NET TP Worker", 0);
+	mk_slice(p, 150000000);
+	root = mk_call(p, worker, 0, 0, 0, DWELL_CALL_ROOT);
+	mk_delta(p, 0, root, times(0, 1000000, 1000000));
+	for (size_t i = 0; i < 2; i++) {
+		uint32_t entry = mk_plain_frame(p, functions[i], 0, 12);
+		uint32_t node = mk_call(p, worker, root, entry, 0, 0);
+		uint64_t longest = 20000000 * (i + 1);
+		struct dw_call_slow slow = {.node = node, .start_ns = 60000000};
+
+		slow.inclusive = slow.exclusive = times(1, longest, longest);
+		mk_delta(p, 0, node, times(10, longest + 9000000, longest + 9000000));
+		add_slow(p, &slow);
+		add_extremes(p, worker, entry, 1000000, longest);
+	}
 	set_call_facts(p);
 }
 
@@ -562,7 +590,8 @@ int main(int argc, char **argv)
 	int rc;
 
 	if (argc != 3) {
-		fprintf(stderr, "usage: golden-session plain|hostile|calls|requests|memory FILE\n");
+		fprintf(stderr,
+			"usage: golden-session plain|hostile|calls|requests|memory|service FILE\n");
 		return 2;
 	}
 	if (!strcmp(argv[1], "plain"))
@@ -573,6 +602,8 @@ int main(int argc, char **argv)
 		make_requests(&p);
 	else if (!strcmp(argv[1], "memory"))
 		make_memory(&p);
+	else if (!strcmp(argv[1], "service"))
+		make_service(&p);
 	else
 		make_hostile(&p);
 	rc = write_session(&p, argv[2], &err);

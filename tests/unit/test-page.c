@@ -32,7 +32,7 @@ TEST(requests_are_read)
 	CHECK_INT(r.from, 3);
 	CHECK_INT(r.count, 7);
 	CHECK(r.folds);
-	CHECK_INT(r.by, DWELL_BY_THREAD);
+	CHECK_STR(r.by, "thread");
 	words = dw_page_request_words(&r);
 	CHECK_INT(words.processes_n, 2);
 	CHECK_STR(words.processes[0], "12");
@@ -58,9 +58,16 @@ TEST(other_texts_are_no_requests)
 		"{\"op\": 01}",
 		"{\"op\": \"x\",}",
 		"{\"op\": \"x\", \"filter\": {\"waits\": \"nothing\"}}",
-		"{\"op\": \"x\", \"filter\": {\"by\": \"module\"}}",
 		"{\"op\": \"x\", \"filter\": {\"from\": -1}}",
 		"{\"op\": \"x\", \"filter\": {\"process\": [[]]}}",
+		"{\"op\": \"x\", \"from\": -1}",
+		"{\"op\": \"x\", \"count\": 1.5}",
+		"{\"op\": \"x\", \"node\": \"1\"}",
+		"{\"op\": \"x\", \"buckets\": 99999999999999999999}",
+		"{\"op\": \"x\", \"function\": []}",
+		"{\"op\": \"x\", \"min_share\": 1.01}",
+		"{\"op\": \"x\", \"min_share\": -0.1}",
+		"{\"op\": \"x\", \"min_share\": \"0.1\"}",
 		"[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]",
 	};
 
