@@ -202,7 +202,7 @@ static int parse_words(const struct dw_option *table, bool leading, char **argv,
 	char **next = argv + 1;
 	int rc = 0;
 
-	while (*next && !rc) {
+	while (!rc && *next) { /* one whose value is missing went beyond the end */
 		if (options && !strcmp(*next, "--")) {
 			options = false;
 			next++;

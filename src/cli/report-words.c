@@ -177,8 +177,7 @@ static void set_pruning(struct dw_report *r)
 		takes_trim(r->view) && o->trim_pct >= 0 ? o->trim_pct : trim_default(r);
 }
 
-/* What --by says. 0 or DWELL_ERR_USAGE. */
-/* How @view splits its rows. */
+/* How @view splits its rows, as --by says. 0 or DWELL_ERR_USAGE. */
 static int read_by(const struct dw_view_ops *view, const char *by, enum dw_by *ret,
 		   struct dw_error *err)
 {

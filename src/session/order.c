@@ -19,11 +19,13 @@ struct by_index {
 
 static struct dw_values values_at(const struct by_index *of, size_t i)
 {
-	const uint32_t *amounts = (const void *)((const char *)of->amounts + i * of->stride);
+	const char *amounts = of->amounts;
 
-	return of->amounts ? *dw_amounts_common(&of->totals->amounts, *amounts,
-						dw_totals_order(of->totals))
-			   : dw_totals_node_weight(of->totals, i);
+	if (!amounts)
+		return dw_totals_node_weight(of->totals, i);
+	return *dw_amounts_common(&of->totals->amounts,
+				  *(const uint32_t *)(const void *)(amounts + i * of->stride),
+				  dw_totals_order(of->totals));
 }
 
 /* Sort @rows, indices of values, by the first number that @by_inclusive tells, then the other,

@@ -122,7 +122,7 @@ END"""),
     Program("gcc-lto", "gcc", "gcc -O2 -flto=1 -frandom-seed=1 $P/work.c -o work -lm"),
     quick("gcc-made", "gcc", "./work", "gcc -O2 $P/work.c -o work -lm"),
     quick("g++-made", "g++", "./work", "g++ -std=c++17 -O2 $P/work.cpp -o work"),
-    quick("clang", "clang", "clang -O2 -c $P/work.c -o work.o"),
+    Program("clang", "clang", "clang -O2 -c $P/work.c -o work.o"),
     Program("clang++", "clang", "clang++ -std=c++17 -O1 -c $P/work.cpp -o work.o"),
     quick("clang-format", "clang-format", "clang-format --style=LLVM $P/work.cpp"),
     Program("lld", "ld.lld", "ld.lld -r -o all.o work.o more.o --threads=2",
@@ -157,7 +157,7 @@ END"""),
     Program("go-made", "go", "./work", "cp $P/work.go .; GOCACHE=$PWD/c go build -ldflags "
             "-linkmode=external -o work work.go; chmod -R u+w c; rm -r c",
             env={"GOMAXPROCS": "2"}),
-    quick("make", "make", "make -s -j2 all", PROJECT + "printf 'all: prog\\n\\t./prog\\nprog: $(patsubst "
+    Program("make", "make", "make -s -j2 all", PROJECT + "printf 'all: prog\\n\\t./prog\\nprog: $(patsubst "
           "%%.c,%%.o,$(wildcard *.c))\\n\\t$(CC) -o $@ $^\\n' >Makefile"),
     Program("ninja", "ninja", "ninja --quiet -j2", PROJECT + """
 { echo 'rule cc'; echo '  command = gcc -c $in -o $out'; echo 'rule ld'

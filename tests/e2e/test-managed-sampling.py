@@ -4,7 +4,7 @@ import math
 import os
 import signal
 
-from harness import DEFAULT_SECONDS, File, cases, expect, more, require
+from harness import DEFAULT_SECONDS, File, cases, expect, long, more, require
 from managed import (SDK, SINGLE_FILES, STATUS, VERSIONS, expect_callers, program, publish, report,
                      single_file)
 
@@ -188,6 +188,7 @@ def test_lines_of_code_that_runs_already(context, case):
                  0.5 if case == "precompiled" else 0.9)
 
 
+@long
 def test_compiled_ahead(context):
     """NativeAOT: names as C# writes them, from mangled symbols; code of each type has its own."""
     folder = publish(context, "ahead", SDK, "-p:PublishAot=true", "-p:TrimmerSingleWarn=true")

@@ -370,7 +370,7 @@ TEST(too_few_runs_tell_what_is_large_as_not_tested)
 		for (size_t run = 6; run < 12; run++)
 			values[run][2][0] = 1500;
 		values[0][2][0] = 1600;
-		memcpy(values[n], values[6], n * sizeof *values);
+		memmove(values[n], values[6], n * sizeof *values);
 		CHECK(make(&c, n, values));
 		CHECK_INT(dw_comparison_finish(&c, NULL), 0);
 		CHECK_INT(c.tests, 3);
@@ -573,7 +573,7 @@ TEST(comparisons_are_held_against_conditions)
 	CHECK_INT(f.result, DWELL_IS_MET);
 	CHECK_INT(f.row, 2);
 	dw_comparison_release(&c);
-	memcpy(values[3], values[6], 3 * sizeof *values);
+	memmove(values[3], values[6], 3 * sizeof *values);
 	CHECK(make(&c, 3, values));
 	CHECK_INT(dw_comparison_finish(&c, NULL), 0);
 	CHECK_INT(check(&c, "functions:first:ae > 5 %", DWELL_COLUMN_AE, &f), 0);

@@ -115,7 +115,8 @@ static int find_state(struct reading *g, pid_t tid, uint64_t *ret)
 }
 
 /* Take in what @frame's function is, unless that is known. */
-static void take_function(struct dw_python_frames *f, const struct dw_python_frame *frame, uint64_t seal)
+static void take_function(struct dw_python_frames *f, const struct dw_python_frame *frame,
+			  uint64_t seal)
 {
 	struct reading *g = (struct reading *)f;
 	uint64_t code = frame->code & ~(uint64_t)DWELL_PYTHON_OUTERMOST;
