@@ -428,15 +428,15 @@ static int compare(struct diff *d, char **operands, int *exit_code, struct dw_er
 	char **sessions = operands;
 	int rc = read_words(d, &operands, err);
 
+	rc = rc ? rc : dw_filter_options_save(&d->options->filter, err);
 	if (!rc)
 		rc = add_all(d, sessions, err);
-	rc = rc ? rc : dw_filter_options_save(&d->options->filter, err);
 	for (size_t i = 0; i < d->comparisons_n && !rc; i++)
 		rc = dw_comparison_finish(&d->comparisons[i], err);
 	if (!rc)
-		rc = check_conditions(d, err);
-	if (!rc)
 		rc = write_diff(d, err);
+	if (!rc)
+		rc = check_conditions(d, err);
 	if (!rc)
 		*exit_code = tell_conditions(d);
 	if (rc && !err->message)

@@ -45,8 +45,11 @@ bool dw_whole_file_is_in_place(const char *path)
 {
 	struct stat st;
 
-	return !strncmp(path, "/dev/", strlen("/dev/")) ||
-	       (!stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
+	/* What these stand for may be a file. */
+	if (!strcmp(path, "/dev/stdout") || !strcmp(path, "/dev/stderr") ||
+	    !strncmp(path, "/dev/fd/", strlen("/dev/fd/")))
+		return true;
+	return !stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
 int dw_whole_file_open(struct dw_whole_file *f, const char *path, struct dw_error *err)

@@ -70,6 +70,7 @@ struct dw_compared_row {
 	uint32_t level;
 	uint16_t happened; /* enum dw_happened */
 	uint8_t count;	   /* column that more or fewer calls are told of */
+	uint8_t varying;   /* the first one whose counts differ from run to run */
 	bool has[DWELL_SIDES];
 	bool is_above;		       /* likewise: something below it is different */
 	bool is_shown;		       /* a tree's: it or something below it is different */

@@ -215,12 +215,12 @@ static int check_tests(struct checking *k)
 	for (size_t i = 0; i < k->rows.n; i++) {
 		struct dw_change change = dw_change_get(k->c, k->rows.v[i], k->column);
 
-		if (k->p.v[i] <= DWELL_SIGNIFICANCE) {
-			if (excess(k->condition, &change, k->shift.v[i]) > 0)
-				find(k, DWELL_IS_MET, k->rows.v[i], &change);
-		} else if (!suffice) {
+		if (excess(k->condition, &change, k->shift.v[i]) <= 0)
+			continue;
+		if (k->p.v[i] <= DWELL_SIGNIFICANCE)
+			find(k, DWELL_IS_MET, k->rows.v[i], &change);
+		else if (!suffice)
 			find(k, DWELL_IS_UNDECIDED, k->rows.v[i], &change);
-		}
 	}
 	if (k->ret->result == DWELL_IS_UNDECIDED)
 		k->ret->runs_wanted = dw_runs_wanted(k->rows.n);

@@ -272,8 +272,10 @@ static void note(struct dw_compared_row *row, size_t column, const struct dw_ver
 			row->happened |= more > 0 ? DWELL_SLOWER : DWELL_FASTER;
 		return;
 	}
-	if (verdict->trust != DWELL_COUNTED)
+	if (verdict->trust != DWELL_COUNTED && !(row->happened & DWELL_CALLS_VARY)) {
 		row->happened |= DWELL_CALLS_VARY;
+		row->varying = (uint8_t)column;
+	}
 	/* Of several counts the first one that has changed is told. */
 	if (row->happened & counts || (more == 0 && column > DWELL_CALLS))
 		return;

@@ -135,9 +135,9 @@ void dw_diff_put_happened(struct dw_buf *b, const struct dw_comparison *c, size_
 		dw_buf_puts(b, b->len > begin ? "; " : "");
 		put_cost(b, c, row);
 	}
-	if (row->happened & DWELL_CALLS_VARY && row->count)
+	if (row->happened & DWELL_CALLS_VARY)
 		dw_buf_printf(b, "%s%s differ by run", b->len > begin ? "; " : "",
-			      dw_diff_noun(c, row->count));
+			      dw_diff_noun(c, row->varying));
 }
 
 static const char *text(const struct dw_comparison *c, uint32_t id)

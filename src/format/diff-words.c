@@ -226,27 +226,49 @@ static void put_delta(struct words *w, const struct dw_change *time, const struc
 		dw_buf_printf(&w->line, " by %s ones", story.by_cost > 0 ? "larger" : "smaller");
 }
 
+/* Whether something of the difference that is told can be trusted so far. Of presence whatever
+ * tells it. */
+static bool is_trusted(const struct dw_compared_row *row, enum dw_trust trust)
+{
+	const unsigned presence = DWELL_HAS_APPEARED | DWELL_HAS_GONE;
+	const unsigned counts = presence | DWELL_MORE_CALLS | DWELL_FEWER_CALLS;
+	const unsigned costs = presence | DWELL_SLOWER | DWELL_FASTER;
+
+	return (row->happened & counts && row->count && row->calls.trust == trust) ||
+	       (row->happened & costs && row->cost.trust == trust);
+}
+
+/* Whether something of the difference is sure: a count, or what was tested. */
+static bool is_sure(const struct dw_compared_row *row)
+{
+	return is_trusted(row, DWELL_COUNTED) || is_trusted(row, DWELL_TESTED);
+}
+
 static void put_presence(struct words *w, const struct dw_compared_row *row,
 			 const struct dw_change *count)
 {
 	bool is_new = row->happened & DWELL_HAS_APPEARED;
 	enum dw_side side = is_new ? DWELL_SIDE_NEW : DWELL_SIDE_BASE;
+	const char *noun;
+	size_t plural;
 
 	if (row->happened & DWELL_IS_INLINED)
 		dw_buf_puts(&w->line, "is inlined now, where its callers have its time");
 	else if (row->happened & DWELL_NO_LONGER_INLINED)
 		dw_buf_puts(&w->line, "is no longer inlined");
 	else if (!w->c->counts_n)
-		dw_buf_printf(&w->line, "was seen in %s alone", is_new ? "new" : "base");
+		dw_buf_printf(&w->line, "%swas seen in %s alone", is_sure(row) ? "" : "maybe ",
+			      is_new ? "new" : "base");
 	else
 		dw_buf_puts(&w->line, is_new ? "is new" : "is gone");
 	if (!count)
 		return;
+	noun = dw_diff_noun(w->c, row->count);
+	plural = strcspn(noun, " "); /* "calls", "bytes read" */
 	dw_buf_puts(&w->line, " (");
 	put_counted(w, row->count, count, side);
-	dw_buf_printf(&w->line, " %.*s)",
-		      (int)strlen(dw_diff_noun(w->c, row->count)) - (count->most[side] == 1),
-		      dw_diff_noun(w->c, row->count));
+	dw_buf_printf(&w->line, " %.*s%s)", (int)plural - (count->most[side] == 1), noun,
+		      noun + plural);
 }
 
 /* Append the name in @full, or of a long one what tells most; chains keep their ends. */
@@ -324,23 +346,6 @@ static bool is_cause(const struct dw_comparison *c, uint32_t at)
 	if (row->happened & counts)
 		return row->parent == UINT32_MAX || !(c->rows.v[row->parent].happened & counts);
 	return !row->is_above;
-}
-
-/* Whether something of the difference that is told can be trusted so far. */
-static bool is_trusted(const struct dw_compared_row *row, enum dw_trust trust)
-{
-	const unsigned counts = DWELL_MORE_CALLS | DWELL_FEWER_CALLS;
-	const unsigned costs = DWELL_SLOWER | DWELL_FASTER;
-
-	return (row->happened & counts && row->calls.trust == trust) ||
-	       (row->happened & costs && row->cost.trust == trust);
-}
-
-/* Whether something of the difference is sure: a count, or what was tested. */
-static bool is_sure(const struct dw_compared_row *row)
-{
-	return is_trusted(row, DWELL_COUNTED) || is_trusted(row, DWELL_TESTED) ||
-	       row->happened & (DWELL_HAS_APPEARED | DWELL_HAS_GONE);
 }
 
 static bool do_runs_suffice(const struct dw_comparison *c)

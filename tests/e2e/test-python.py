@@ -131,7 +131,7 @@ def test_the_first_screen_is_about_the_script(context, version):
     sample(context, version, SHARES, "1000")
     done = context.run(context.dwell, "report", "run.dwell")
     expect(done.returncode, 0, done.stderr)
-    functions = done.stdout.split("Functions by time of their own")[1].split("\n\n")[0].strip().splitlines()
+    functions = done.stdout.split("Functions by time of their own")[1].split("\n\n")[0].splitlines()[1:]
     require("shares.py:" in functions[0] and ("half" in functions[0] or "step" in functions[0]), done.stdout)
     require("_Py" not in done.stdout and "python3." not in functions[0], done.stdout)
 
