@@ -104,7 +104,7 @@ def test_requests_under_load(context):
     # The pool's threads and the first one, which waits for the end of the service, do nothing there.
     require(waits["idle"]["counts_in_reports"] == "no" and waits["child"]["function_name"] == "Service.Program.Main",
             f"not counted: {waits}")
-    require(waits.get("other", {"wait_time": 0})["wait_time"] < 0.1 * least, f"otherwise: {waits['other']}")
+    require(waits.get("other", {"wait_time": 0})["wait_time"] < 0.3 * least, f"otherwise: {waits['other']}")
 
 
 def test_slowest_requests(context):
