@@ -100,7 +100,7 @@ void dw_report_tell_missing(const struct dw_report_rows *rows);
 void dw_report_rows_release(struct dw_report_rows *rows);
 
 /* Write every view of @p that has rows to the folder that the words of @r name. *@written gets
- * their names, a blank before each. 0 or a negative code with a message: no file has a new name then,
- * unless naming itself failed. */
+ * their names, a blank before each. 0 or a negative code with a message: no file has a new name
+ * then, unless naming itself failed. */
 int dw_report_write_all(struct dw_report *r, struct dw_profile *p, struct dw_buf *written,
 			struct dw_error *err);
