@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
 	FRAMES_MAX = 16, /* of a stack that are looked at, */
@@ -25,6 +26,7 @@ enum {
 struct saying {
 	enum dw_wait_kind kind;
 	bool is_known;
+	bool is_on_condition; /* the C library's: of pthread_cond_wait() and the like */
 	bool is_above_system; /* beyond the innermost frames, which are of the C library */
 	int users;	      /* frames from the first one of the user's code on */
 };
@@ -102,6 +104,18 @@ static bool take_function(struct dw_wait_namer *n, uint32_t id, enum dw_wait_nam
 	return *says >= SAYS_ALL;
 }
 
+static bool is_of_condition(const struct dw_profile *p, uint32_t function)
+{
+	static const char prefix[] = "pthread_cond_";
+	const struct dw_function *f = dw_functions_get(&p->functions, function);
+	const char *name;
+
+	if (!f)
+		return false;
+	name = dw_strings_get(&p->strings, f->name);
+	return !strncmp(name + strspn(name, "_"), prefix, sizeof prefix - 1);
+}
+
 /* Take in what the functions of @frame say. Whether nothing can be added. */
 static bool take_frame(struct dw_wait_namer *n, uint32_t frame, struct saying *s)
 {
@@ -114,11 +128,13 @@ static bool take_frame(struct dw_wait_namer *n, uint32_t frame, struct saying *s
 
 	if (!in_system || s->users)
 		s->users++;
-	for (uint32_t i = 0; i < chain_n && !is_all; i++)
+	for (uint32_t i = 0; i < chain_n && !is_all; i++) {
+		s->is_on_condition |= is_of_condition(n->profile, chain[i].function);
 		is_all = take_function(n, chain[i].function, of, s);
+	}
 	/* The locks that it makes are semaphores: for a condition it waits itself, for its own one.
 	 */
-	if (code_of == INTERPRETER && !s->is_above_system && s->kind == DWELL_WAIT_CONDITION) {
+	if (code_of == INTERPRETER && !s->is_above_system && s->is_on_condition) {
 		s->kind = DWELL_WAIT_INTERPRETER;
 		is_all = true;
 	}

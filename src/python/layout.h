@@ -13,7 +13,7 @@ struct dw_python_layout {
 	bool has_cframe;  /* the thread state leads to frames by a cframe */
 	bool has_base;	  /* a frame without a function ends what was called from C */
 	bool is_eval_own; /* each frame has an evaluation of its own */
-	uint16_t runtime_interpreter, interpreter_threads; /* the newest of each */
+	uint16_t runtime_interpreter, interpreter_threads; /* main, newest */
 	uint16_t state_id;				   /* a number that no other state has */
 	uint8_t state_frame, state_thread, state_native;   /* state_native: 0 = it has none */
 	uint8_t cframe_frame, cframe_previous;

@@ -165,5 +165,6 @@ def test_waits_are_of_functions(context, version):
         require(0.7 * took[name] < waited < 1.1 * took[name], f"{name} waited {waited} of {took[name]}")
         expect(waits[kind]["function_name"], name, f"who waits: {waits}")
         require(waits[kind]["function_wait_time"] > 0.6 * took[name], f"{name}: {waits[kind]} of {took[name]}")
+    expect(waits["child"]["function_name"], "main", f"who waits for threads to end: {waits}")
     spins = rows["spins"]["inclusive_blocked_time"]
     require(spins > 0.3 * waits["interpreter"]["wait_time"] > 0, f"{waits['interpreter']}, spins {spins}")
