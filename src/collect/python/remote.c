@@ -19,6 +19,7 @@
 
 enum {
 	THREADS_MAX = 4096, /* that are looked at */
+	TOLD_MAX = 4 << 20, /* bytes about functions in one look */
 	/* Of the C library's record of a thread, x86-64: its number in the kernel. Source: glibc,
 	 * nptl/descr.h; a debugger's library relies on it, too. */
 	PTHREAD_TID = 720,
@@ -32,6 +33,7 @@ struct reading {
 	struct dw_python_remote *r;
 	struct dw_python *all;
 	struct dw_python_process *p;
+	uint32_t told; /* bytes */
 	int rc;
 };
 
@@ -126,7 +128,7 @@ static void take_function(struct dw_python_frames *f, const struct dw_python_fra
 	int rc;
 
 	(void)seal;
-	if (g->rc || (row && g->p->codes.v[row - 1].seal == frame->seal))
+	if (g->rc || g->told > TOLD_MAX || (row && g->p->codes.v[row - 1].seal == frame->seal))
 		return;
 	dw_python_describe(f->layout, &f->memory, code, frame->seal, &head, parts);
 	memcpy(g->r->record, &head, sizeof head);
@@ -134,6 +136,7 @@ static void take_function(struct dw_python_frames *f, const struct dw_python_fra
 		if (parts[i].bytes && dw_memory_read(f->memory.pid, parts[i].at, g->r->record + n,
 						     parts[i].bytes) != (ssize_t)parts[i].bytes)
 			return; /* it has no name then */
+	g->told += n;
 	rc = dw_python_tell(g->all, g->p, g->r->record, n);
 	g->rc = rc == -ENOMEM ? rc : 0;
 }
