@@ -124,7 +124,7 @@ export class TablePanel implements Panel {
 		const common = { view, filter: state.filter, columns: this.info.columns.map((column) => column.id), ...order };
 		const request = this.isTree
 			? { op: "tree" as const, ...common, inverted: state.inverted && view === "calltree" }
-			: { op: "rows" as const, ...common, search: state.search.toLowerCase() };
+			: { op: "rows" as const, ...common, search: state.search.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) };
 		const isNew = this.question.ask(request, () => {
 			const source =
 				request.op === "tree"
@@ -170,7 +170,7 @@ export class TablePanel implements Panel {
 	private async copy(): Promise<void> {
 		await this.question.settled();
 		const columns = this.columns(this.context.state).filter((column) => !column.parts);
-		if (this.source) this.context.report(await copyCsv(this.source, columns));
+		this.context.report(this.source ? await copyCsv(this.source, columns) : "Nothing was copied");
 	}
 
 	private text(row: Row, id: string): string {

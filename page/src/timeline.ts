@@ -144,7 +144,7 @@ export class Timeline {
 			to.fillText("waiting", 12, 2 + WAITS_PX / 2);
 			this.drawRow(to, none, blocked, blockedMax, 3, WAITS_PX - 3);
 		}
-		const isEven = isOneSpan(this.sums!);
+		const isEven = this.data!.unit !== "count" && isOneSpan(this.sums!); // samples may differ by one
 		if (isEven) to.globalAlpha = EVEN_ALPHA;
 		this.drawRow(to, running, none, runningMax, top, SUM_PX - top);
 		to.globalAlpha = 1;

@@ -154,8 +154,9 @@ static int add_children(struct inverter *v, uint32_t parent, struct span span)
 		if (!is_root && weight_of(v, part) < v->least) {
 			v->ret->branches_left_out++;
 			v->ret->weight_left_out += weight_of(v, part);
-		} else
+		} else {
 			rc = add_row(v, parent, like, part, is_root ? DWELL_BOTH : DWELL_INCLUSIVE);
+		}
 	}
 	return rc;
 }

@@ -104,6 +104,7 @@ static bool take_function(struct dw_wait_namer *n, uint32_t id, enum dw_wait_nam
 	return *says >= SAYS_ALL;
 }
 
+/* Whether @function is the C library's for waiting on a condition variable. */
 static bool is_of_condition(const struct dw_profile *p, uint32_t function)
 {
 	static const char prefix[] = "pthread_cond_";
@@ -129,7 +130,8 @@ static bool take_frame(struct dw_wait_namer *n, uint32_t frame, struct saying *s
 	if (!in_system || s->users)
 		s->users++;
 	for (uint32_t i = 0; i < chain_n && !is_all; i++) {
-		s->is_on_condition |= is_of_condition(n->profile, chain[i].function);
+		if (code_of == DWELL_NAMES_OF_SYSTEM && !s->is_above_system)
+			s->is_on_condition |= is_of_condition(n->profile, chain[i].function);
 		is_all = take_function(n, chain[i].function, of, s);
 	}
 	/* The locks that it makes are semaphores: for a condition it waits itself, for its own one.

@@ -426,17 +426,18 @@ static int tell_conditions(const struct diff *d)
 static int compare(struct diff *d, char **operands, int *exit_code, struct dw_error *err)
 {
 	char **sessions = operands;
-	int rc = read_words(d, &operands, err);
+	int rc = read_words(d, &operands, err), checked;
 
 	rc = rc ? rc : dw_filter_options_save(&d->options->filter, err);
 	if (!rc)
 		rc = add_all(d, sessions, err);
 	for (size_t i = 0; i < d->comparisons_n && !rc; i++)
 		rc = dw_comparison_finish(&d->comparisons[i], err);
-	if (!rc)
-		rc = write_diff(d, err);
-	if (!rc)
-		rc = check_conditions(d, err);
+	checked = rc ? rc : check_conditions(d, err);
+	/* What was recorded for it is shown whatever a condition does not fit. */
+	if (!rc && (!checked || d->recorded.v.n))
+		rc = write_diff(d, checked ? NULL : err);
+	rc = checked ? checked : rc;
 	if (!rc)
 		*exit_code = tell_conditions(d);
 	if (rc && !err->message)

@@ -87,7 +87,6 @@ int dw_filter_file_read(const char *path, struct dw_filter_options *o, struct dw
 
 	for (; !rc && line < end; number++) {
 		char *next = memchr(line, '\n', (size_t)(end - line));
-
 		size_t n;
 
 		next = next ? next : end;

@@ -102,6 +102,8 @@ enum dw_note_kind {
 	F(ALONE_TIMER, "left_alone_timer",                                                                      \
 	  "{0c program} not sampled: the kernel refused its timer.")                                            \
 	F(WAITS_CUT, "waits_stacks_cut", "{0c stack of a wait} cut: outer callers are missing.")                \
+	F(WAITS_UNREAD, "waits_python_unread",                                                                  \
+	  "{0c stack of a wait} without some of its Python functions, which could not be read just then.")      \
 	S(WAITS_WITHOUT_STACKS,                                                                                 \
 	  "Waits have no stacks: we may not read the processes' memory (another user's, or "                    \
 	  "kernel.yama.ptrace_scope).")                                                                         \

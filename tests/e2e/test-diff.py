@@ -130,7 +130,8 @@ def test_more_calls_and_what_follows_from_them(context):
     require("from main > load" in words, words)
     require("field is called" not in words, f"an effect is told as a cause: {words}")
     diff(context, *sessions, "--fail-if", "modules:prog*:calls > 0", status=3)
-    diff(context, *sessions, "--fail-if", "functions:parse*:application_exclusive > 1000", status=4)
+    diff(context, *sessions, "--fail-if", "functions:parse*:application_exclusive > 0 %", status=4)
+    diff(context, *sessions, "--fail-if", "functions:parse*:application_exclusive > 1000")  # not by so much
 
 
 def test_counts_are_called_by_what_they_count(context):
@@ -454,6 +455,13 @@ def test_an_interrupted_report_leaves_nothing(context):
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
     expect((process.returncode, os.listdir(context.path("tmp"))), (128 + signal.SIGTERM, []), "status, what is left")
+
+
+def test_what_was_recorded_is_shown_whatever_conditions_do_not_fit(context):
+    program = build(context, "base")
+    done = diff(context, "--run", f"./{program}", "--run", f"./{program}", "-n", "1",
+                "--fail-if", "functions:zzz*:calls > 0", status=1)
+    require("nothing fits 'zzz*'" in one_line(done.stderr, "why") and done.stdout.startswith("From "), done.stdout)
 
 
 def test_recordings_that_fail_are_no_results(context):

@@ -166,5 +166,10 @@ def test_waits_are_of_functions(context, version):
         expect(waits[kind]["function_name"], name, f"who waits: {waits}")
         require(waits[kind]["function_wait_time"] > 0.6 * took[name], f"{name}: {waits[kind]} of {took[name]}")
     expect(waits["child"]["function_name"], "main", f"who waits for threads to end: {waits}")
+    # What machine code does for a function of Python's library is that function's.
+    folded = context.report("functions", "--waits", "all", "--just-my-code")["rows"]
+    library = [row["exclusive_blocked_time"] for row in folded
+               if row["function_name"].rpartition(".")[2] == "wait" and row["module_name"] == "threading.py"]
+    require(sum(library) > 0.7 * took["waits"], f"waits of the library's: {library} of {took['waits']}")
     spins = rows["spins"]["inclusive_blocked_time"]
     require(spins > 0.3 * waits["interpreter"]["wait_time"] > 0, f"{waits['interpreter']}, spins {spins}")

@@ -51,7 +51,7 @@ def main(rounds):
     ends, lock, event = os.pipe(), threading.Lock(), threading.Event()
     lock.acquire()
     threads = [threading.Thread(target=reads, args=(ends[0], rounds)), threading.Thread(target=locks, args=(lock, 1)),
-               threading.Thread(target=waits, args=(event,))]
+               threading.Thread(target=waits, args=(event,)), threading.Thread(target=event.wait)]
     for thread in threads:
         thread.start()
     for _ in range(rounds):
@@ -61,7 +61,7 @@ def main(rounds):
     naps(2 * rounds)
     event.set()
     threads += [threading.Thread(target=spins, args=(0.25,)) for _ in range(3)]
-    for thread in threads[3:]:
+    for thread in threads[4:]:
         thread.start()
     for thread in threads:
         thread.join()

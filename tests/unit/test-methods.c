@@ -60,7 +60,18 @@ static bool has(const char *mode, const char *text)
 	struct dw_name name = name_of(text);
 
 	dw_method_selection_start(mode);
-	return dw_method_selection_has(&name);
+	return dw_method_selection_has(&name, false);
+}
+
+/* Of methods in which others wait only those have no probe that are left out by name. */
+TEST(methods_that_wait_are_chosen_unless_they_are_left_out)
+{
+	const struct dw_name sleep = name_of("System.Threading.Thread::Sleep");
+
+	dw_method_selection_start("time include=A.*");
+	CHECK(!dw_method_selection_has(&sleep, false) && dw_method_selection_has(&sleep, true));
+	dw_method_selection_start("time exclude=*.Sleep");
+	CHECK(!dw_method_selection_has(&sleep, true));
 }
 
 TEST(methods_are_chosen_by_their_full_names)

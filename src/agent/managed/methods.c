@@ -119,26 +119,16 @@ static bool is_collectible(uint64_t module)
 	       flags & DWELL_COM_MODULE_COLLECTIBLE;
 }
 
-/* Whether the user wants the method @token of @module, by its name. */
-static bool is_chosen(uint64_t module, uint32_t token)
+/* Whether the user wants the method @token of @module, by its name; @is_always: unless he leaves it
+ * out. */
+static bool is_chosen(uint64_t module, uint32_t token, bool is_always)
 {
 	struct dw_name name;
 
 	if (!dw_method_selection_needs_names())
 		return true;
 	dw_name_method(module, token, &name);
-	return dw_method_selection_has(&name);
-}
-
-/* Whether the user does not want the method @token of @module, by its name. */
-static bool is_left_out(uint64_t module, uint32_t token)
-{
-	struct dw_name name;
-
-	if (!dw_method_selection_needs_names())
-		return false;
-	dw_name_method(module, token, &name);
-	return dw_method_selection_leaves_out(&name);
+	return dw_method_selection_has(&name, is_always);
 }
 
 /* List the methods of @module that get probes. */
@@ -153,7 +143,7 @@ static void list_methods(struct list *l, uint64_t module, void *metadata)
 		m = (struct dw_com_method){0};
 		if (dw_metadata_method(metadata, token, NULL, 0, &m) < 0)
 			break;
-		if (!m.rva || m.flags & DWELL_COM_METHOD_NOT_IL || !is_chosen(module, token))
+		if (!m.rva || m.flags & DWELL_COM_METHOD_NOT_IL || !is_chosen(module, token, false))
 			continue;
 		if (is_fixed || m.flags & DWELL_COM_METHOD_ASYNC)
 			dw_tables_count(DWELL_CLR_METHODS_REFUSED, 1);
@@ -172,7 +162,7 @@ static void list_blocking(struct list *l, uint64_t module, void *metadata)
 	uint32_t n = dw_blocking_methods(module, metadata, tokens, BLOCKING_MAX);
 
 	for (uint32_t i = 0; i < n; i++)
-		if (!is_left_out(module, tokens[i]))
+		if (is_chosen(module, tokens[i], true))
 			(void)add(l, module, tokens[i]);
 }
 

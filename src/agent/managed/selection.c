@@ -218,20 +218,12 @@ bool dw_method_selection_needs_names(void)
 	return included || excluded;
 }
 
-bool dw_method_selection_has(const struct dw_name *name)
+bool dw_method_selection_has(const struct dw_name *name, bool is_always)
 {
 	struct shown s;
 
 	show(name, &s);
-	return (!included || fits_method(included, &s)) && !fits_method(excluded, &s);
-}
-
-bool dw_method_selection_leaves_out(const struct dw_name *name)
-{
-	struct shown s;
-
-	show(name, &s);
-	return fits_method(excluded, &s);
+	return (is_always || !included || fits_method(included, &s)) && !fits_method(excluded, &s);
 }
 
 bool dw_method_selection_has_slowest(void)

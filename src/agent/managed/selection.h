@@ -19,11 +19,9 @@ void dw_method_selection_start(const char *mode);
 /* Whether methods are chosen by name at all. */
 bool dw_method_selection_needs_names(void);
 
-/* Whether the method that dw_name_method() calls @name has a probe. */
-bool dw_method_selection_has(const struct dw_name *name);
-
-/* Whether the user names it among those that have none. */
-bool dw_method_selection_leaves_out(const struct dw_name *name);
+/* Whether the method that dw_name_method() calls @name has a probe; @is_always: unless the user
+ * leaves it out by its name, whatever else is chosen. */
+bool dw_method_selection_has(const struct dw_name *name, bool is_always);
 
 /* Whether single calls are kept of those that the user names alone. */
 bool dw_method_selection_has_slowest(void);
