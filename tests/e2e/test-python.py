@@ -25,11 +25,12 @@ def calls():
     return module.CALLS
 
 
-def sample(context, version, *words):
+def sample(context, version, *words, lost=0):
     context.need(f"python{version}")
     done = context.sample("--", find_python(version), *words)
     facts = context.report("summary")["session"]
-    expect((facts["road"], facts["samples_lost"], facts["records_lost"]), ("inside", 0, 0), "sampler, lost")
+    expect((facts["road"], facts["records_lost"]), ("inside", 0), "sampler, lost")
+    require(facts["samples_lost"] <= lost, f"{facts['samples_lost']} samples lost")
     require(facts["python_unread"] <= 0.01 * facts["samples_kept"], f"unread: {facts['python_unread']}")
     return done, facts
 
@@ -147,7 +148,7 @@ def test_deep_recursion(context, version):
         depths[names.count("deep")] += n
     require(depths[900] >= 0.8 * sum(depths.values()) - 10, f"depths: {depths}")
     require(facts["stacks_cut"] <= 3, f"{facts['stacks_cut']} stacks cut")
-    _, facts = sample(context, version, "-c", program, "5000")
+    _, facts = sample(context, version, "-c", program, "5000", lost=5)  # they are large
     deep = sum(n for names, n in stacks(context) if names.count("deep") > 900)
     require(deep > 10 and facts["stacks_cut"] >= 0.9 * deep, f"{deep} deep stacks, {facts['stacks_cut']} cut")
 
