@@ -77,9 +77,12 @@ export function pictureTests(page, oracle) {
 	function amountUntil(ns) {
 		const range = ns < session.duration_ns ? ["--until", `${Math.round(ns)}ns`] : [];
 		if (session.method === "sampling") return (oracle.report("functions", "--top", "1", ...range).session.samples_reported * 1e9) / session.frequency_hz;
-		const column = session.method === "memory" ? "inclusive_bytes" : "application_inclusive_time";
-		const { rows } = oracle.report("calltree", "--no-fold", "--trim", "0", "--columns", `level,${column}`, ...range);
-		return rows.filter(({ level }) => level === 0).reduce((sum, row) => sum + row[column], 0);
+		const [inclusive, own] = session.method === "memory"
+			? ["inclusive_bytes", "exclusive_bytes"]
+			: ["application_inclusive_time", "application_exclusive_time"];
+		const { rows } = oracle.report("calltree", "--no-fold", "--trim", "0", "--columns", `level,function_name,${inclusive},${own}`, ...range);
+		// The timeline has what functions do, not what threads do outside them.
+		return rows.reduce((sum, row) => sum + (row.level ? 0 : row[inclusive]) - (row.function_name.startsWith("[thread ") ? row[own] : 0), 0);
 	}
 
 	return {
