@@ -61,6 +61,7 @@ const MEASURES: readonly (readonly [RegExp, string])[] = [
 	[/elapsed_/, "Time by the clock, with all waiting."],
 	[/application_/, "The program's own time, without what the operating system took."],
 	[/blocked_time/, "Time off the processor, waiting."],
+	[/others_waited_time/, "How long other threads waited for locks while this had them."],
 	[/probe_overhead/, "What dwell's probes cost. It is taken off all other times."],
 	[/_allocations/, "Objects that were allocated."],
 	[/_bytes(_|$)/, "Bytes of objects."],

@@ -461,17 +461,18 @@ static int add_objects(const struct dw_points *t, unsigned parts, struct dw_tota
 	return !rc && parts & DWELL_TOTALS_PATHS ? dw_alloc_paths_build(t, ret) : rc;
 }
 
-/* Waits by kind, those that do not count, too. */
-static int add_waits(const struct dw_points *t, unsigned parts, struct dw_totals *ret)
+/* What there is of @measure by kind: waits, those that do not count, too, or holders. */
+static int add_by_kind(const struct dw_points *t, enum dw_measure measure, unsigned parts,
+		       struct dw_wait_total *ret)
 {
 	const __auto_type rows = &t->profile->extras.rows;
 	struct dw_wait_totals waits;
-	int rc = dw_wait_totals_init(&waits, t->profile, parts & DWELL_TOTALS_WAITS, ret->waits);
+	int rc = dw_wait_totals_init(&waits, t->profile, parts & DWELL_TOTALS_WAITS, ret);
 
 	for (size_t i = 0; i < rows->n && !rc; i++) {
 		const struct dw_extra *x = &rows->v[i];
 
-		if (x->measure == DWELL_MEASURE_BLOCKED)
+		if (x->measure == measure)
 			rc = dw_wait_totals_add(
 				&waits, x->kind,
 				dw_extra_in_sight(t->profile, t->filter, t->lanes.of, x), x->thread,
@@ -500,7 +501,9 @@ int dw_totals_compute(const struct dw_profile *p, const struct dw_filter *filter
 	if (!rc)
 		rc = sum_up(&points, parts, ret);
 	if (!rc && dw_totals_has_waits(ret))
-		rc = add_waits(&points, parts, ret);
+		rc = add_by_kind(&points, DWELL_MEASURE_BLOCKED, parts, ret->waits);
+	if (!rc && dw_totals_has(ret, DWELL_MEASURE_OTHERS_WAITED))
+		rc = add_by_kind(&points, DWELL_MEASURE_OTHERS_WAITED, parts, ret->holders);
 	if (!rc && dw_profile_method(p) == DWELL_METHOD_MEMORY)
 		rc = add_objects(&points, parts, ret);
 	/* Samples tell how many of their stacks are cut, whatever was asked for. */

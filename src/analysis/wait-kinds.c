@@ -2,6 +2,7 @@
 #include "analysis/wait-kinds.h"
 
 #include "analysis/just-my-code.h"
+#include "analysis/lock-holders.h"
 #include "analysis/wait-idle.h"
 #include "base/cleanup.h"
 #include "base/map.h"
@@ -250,7 +251,7 @@ static int complete_by_threads(struct dw_profile *p)
 		waits[i] = (struct dw_wait_at){.thread = x->thread,
 					       .place = x->stack,
 					       .kind = is_wait ? x->kind : DWELL_WAIT_OTHER,
-					       .ns = x->n};
+					       .ns = is_wait ? x->n : 0};
 	}
 	rc = dw_find_idle_threads(p, waits, n);
 	rc = rc ? rc : dw_find_parked_threads(p, waits);
@@ -260,9 +261,10 @@ static int complete_by_threads(struct dw_profile *p)
 	return rc;
 }
 
-int dw_complete_wait_kinds(struct dw_profile *p)
+int dw_complete_waits(struct dw_profile *p)
 {
-	int rc = p->extras.rows.n ? complete_by_names(p) : 0;
+	int rc = dw_locate_lock_holders(p);
 
+	rc = rc || !p->extras.rows.n ? rc : complete_by_names(p);
 	return rc || !p->extras.rows.n ? rc : complete_by_threads(p);
 }

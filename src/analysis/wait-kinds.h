@@ -11,13 +11,13 @@
 #include <stdint.h>
 
 /*
- * Complete the kinds of the waits of @p, a profile that was loaded with its symbols and not changed
- * since: futexes are locks, ends of threads or conditions by the functions of the C library or a
- * runtime above them, and the condition that a thread of a pool waits for most is where it is idle.
- * Waits that were recorded without a kind get one by their functions alone. To do so again changes
- * nothing. 0 or -ENOMEM.
+ * Complete what is known of the waits of @p, a profile that was loaded with its symbols and not
+ * changed since: where those were who had a lock (lock-holders.h), and kinds. Futexes are locks,
+ * ends of threads or conditions by the functions of the C library or a runtime above them, and the
+ * condition that a thread of a pool waits for most is where it is idle. Waits that were recorded
+ * without a kind get one by their functions alone. To do so again changes nothing. 0 or -ENOMEM.
  */
-int dw_complete_wait_kinds(struct dw_profile *p);
+int dw_complete_waits(struct dw_profile *p);
 
 /* Names of functions as kinds of waiting: each is looked at once. */
 struct dw_wait_namer {

@@ -57,6 +57,7 @@ enum dw_measure {
 	DWELL_MEASURE_BYTES_MOST,
 	DWELL_MEASURE_DRAWS, /* objects drawn at random, from which all others are estimated */
 	/* Beside samples, as BLOCKED is. */
+	DWELL_MEASURE_OTHERS_WAITED, /* for locks that the thread of the row had */
 	DWELL_MEASURES,
 };
 

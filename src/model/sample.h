@@ -136,7 +136,7 @@ struct dw_extra {
 	uint32_t thread;   /* thread id */
 	uint32_t stack;	   /* stack id, 0 = nobody could look */
 	uint32_t measure;  /* enum dw_measure */
-	uint32_t kind;	   /* of BLOCKED: enum dw_wait_kind */
+	uint32_t kind;	   /* of waits, and of OTHERS_WAITED: enum dw_wait_kind */
 };
 
 /* In the order of their ends. */

@@ -209,8 +209,10 @@ struct dw_totals {
 	DW_VEC(struct dw_type_total) types;
 	struct dw_hot_rows hot[DWELL_HOT_LISTS];
 	struct dw_wait_total waits[DWELL_WAIT_KINDS]; /* by kind */
-	dw_wait_kinds waits_left_out;		      /* of these nothing is in the other rows */
-	DW_VEC(uint32_t) gcs;			      /* indices in the profile's allocations.gcs */
+	struct dw_wait_total
+		holders[DWELL_WAIT_KINDS]; /* of OTHERS_WAITED, by what they waited for */
+	dw_wait_kinds waits_left_out;	   /* of these nothing is in the other rows */
+	DW_VEC(uint32_t) gcs;		   /* indices in the profile's allocations.gcs */
 };
 
 /* Whether rows have @measure. */

@@ -50,7 +50,7 @@ static int complete(struct dw_profile *p, bool is_whole)
 {
 	if (is_whole && dw_fit_slow_calls(p))
 		return -ENOMEM;
-	return dw_complete_wait_kinds(p);
+	return dw_complete_waits(p);
 }
 
 /* Load what happened in the time of @words in place of what there is, and make *@ret of what they

@@ -310,7 +310,7 @@ int dw_finish(const struct dw_finish_options *options, struct dw_error *err)
 	if (!rc)
 		rc = name_profile(&p, options, err);
 	if (!rc)
-		rc = dw_complete_wait_kinds(&p);
+		rc = dw_complete_waits(&p);
 	if (!rc)
 		rc = dw_fit_slow_calls(&p);
 	if (!rc)
@@ -325,7 +325,7 @@ int dw_finish(const struct dw_finish_options *options, struct dw_error *err)
 
 static int complete_waits(struct dw_profile *p, struct dw_error *err)
 {
-	return dw_complete_wait_kinds(p) ? dw_error_set(err, -ENOMEM, "out of memory") : 0;
+	return dw_complete_waits(p) ? dw_error_set(err, -ENOMEM, "out of memory") : 0;
 }
 
 int dw_open_profile(const char *path, const struct dw_session_range *range, struct dw_profile *p,

@@ -81,6 +81,8 @@ static const struct column columns[] = {
 	STORED("whole_exclusive_ns", DELIMITED, true),
 	BOTH("work_inclusive_ns", "work_exclusive_ns", "work_time", WORK),
 	BOTH("blocked_inclusive_ns", "blocked_exclusive_ns", "blocked_time", BLOCKED),
+	BOTH("others_waited_inclusive_ns", "others_waited_exclusive_ns", "others_waited_time",
+	     OTHERS_WAITED),
 	STORED("os_cpu_inclusive_ns", OS_CPU, false),
 	STORED("os_cpu_exclusive_ns", OS_CPU, true),
 	STORED("switches_inclusive", SWITCHES, false),

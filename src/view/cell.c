@@ -490,6 +490,14 @@ static void gc_cell(const struct dw_view *v, const struct dw_gc *gc, enum dw_col
 	}
 }
 
+/* The name of the function @id, "" = there is none. */
+static const char *name_of(const struct dw_view *v, uint32_t id)
+{
+	const struct dw_function *f = dw_functions_get(&v->request.profile->functions, id);
+
+	return f ? text(v, f->name) : "";
+}
+
 static void wait_cell(const struct dw_view *v, const struct dw_row *row, enum dw_column column,
 		      struct dw_cell *ret)
 {
@@ -510,6 +518,8 @@ static void wait_cell(const struct dw_view *v, const struct dw_row *row, enum dw
 		set_number(ret, DWELL_CELL_COUNT, row->wait->threads);
 	else if (column == DWELL_COLUMN_WAIT_COUNTS)
 		set_text(ret, dw_wait_kinds_have(t->waits_left_out, kind) ? "no" : "yes");
+	else if (column == DWELL_COLUMN_WAIT_HELD_BY)
+		set_text(ret, name_of(v, t->holders[kind].function));
 	else if (row->wait->function)
 		set_number(ret, DWELL_CELL_DURATION_NS, row->wait->function_ns);
 }
@@ -541,15 +551,6 @@ static void event_cell(const struct dw_view *v, const struct dw_row *row, enum d
 		gc_cell(v, row->gc, column, ret);
 	else if (column < DWELL_COLUMN_GC_NUMBER && row->slow)
 		slow_cell(row->slow, column, ret);
-}
-
-/* The function that a callers view is about. */
-static const char *root_name(const struct dw_view *v)
-{
-	const struct dw_function *f =
-		dw_functions_get(&v->request.profile->functions, v->request.function);
-
-	return f ? text(v, f->name) : "";
 }
 
 /* The title of the list of the summary that the row is in. */
@@ -611,7 +612,7 @@ void dw_view_cell(const struct dw_view *v, const struct dw_row *row, enum dw_col
 	case DWELL_COLUMN_SOURCE_TEXT:
 		return set_text(ret, source_text(v, row, scratch));
 	case DWELL_COLUMN_ROOT:
-		return set_text(ret, root_name(v));
+		return set_text(ret, name_of(v, v->request.function));
 	case DWELL_COLUMN_CALL_PATH:
 		return set_text(ret, row->path);
 	case DWELL_COLUMN_DEEPEST_CALL:

@@ -20,10 +20,11 @@
 	X(name, title, header, kind, NONE, TOTAL, false, 0, 0)
 
 /* Samples and waits are shown beside work, of which they are the parts. */
-#define DWELL_BESIDE_WORK(of, groups)                                \
-	(DWELL_MEASURE_##of == DWELL_MEASURE_SAMPLES ||              \
-			 DWELL_MEASURE_##of == DWELL_MEASURE_BLOCKED \
-		 ? (groups)                                          \
+#define DWELL_BESIDE_WORK(of, groups)                                      \
+	(DWELL_MEASURE_##of == DWELL_MEASURE_SAMPLES ||                    \
+			 DWELL_MEASURE_##of == DWELL_MEASURE_BLOCKED ||    \
+			 DWELL_MEASURE_##of == DWELL_MEASURE_OTHERS_WAITED \
+		 ? (groups)                                                \
 		 : 0)
 
 /* A total and its share, both ways. Tables show them from the rank @at on, with @shares or not. */
@@ -152,6 +153,8 @@
 	DW_COLUMNS_TIME(X, AE, "Application Exclusive", "App Excl", "AE %", APPLICATION, true, 7)  \
 	DW_COLUMNS_BOTH(X, BLOCKED_, "Blocked Time", BLOCKED, DURATION_NS, "Blocked Incl", "BI %", \
 			"Blocked Excl", "BE %", true, 41)                                          \
+	DW_COLUMNS_BOTH(X, OTHERS_, "Others Waited Time", OTHERS_WAITED, DURATION_NS,              \
+			"Others Incl", "OI %", "Others Excl", "OE %", false, 50)                   \
 	X(SWITCHES, "Context Switches", "Switches", COUNT, SWITCHES, TOTAL, true,                  \
 	  DWELL_IN_FILES | DWELL_IN_OWN_CALLS, 48)                                                 \
 	X(IO_CALLS, "I/O Calls", NULL, COUNT, IO_CALLS, TOTAL, true, DWELL_IN_FILES, 0)            \
@@ -204,6 +207,7 @@
 	DW_COLUMN_OF_ROW(X, WAIT_THREADS, "Number of Threads", "Threads", COUNT)                   \
 	DW_COLUMN_OF_ROW(X, WAIT_COUNTS, "Counts In Reports", "Counts", TEXT)                      \
 	DW_COLUMN_OF_ROW(X, WAIT_MOST, "Function Wait Time", "Most Of It", DURATION_NS)            \
+	DW_COLUMN_OF_ROW(X, WAIT_HELD_BY, "Held By", NULL, TEXT)                                   \
 	/* Files that were read and written. */                                                    \
 	DW_COLUMN_OF_ROW(X, FILE, "File", NULL, TEXT)                                              \
 	DW_COLUMN_OF_ROW(X, READS, "Reads", NULL, COUNT)                                           \

@@ -72,6 +72,7 @@ enum dw_note_kind {
 	S(WAITS_READY, "for a processor")                                                                       \
 	S(WAITS_INTERPRETER, "for the interpreter (GIL)")                                                       \
 	S(WAITS_MOST, ", most in {0f}")                                                                         \
+	S(WAITS_HELD_BY, ", held by {0f}")                                                                      \
 	S(WAITS_MORE, "for other things (dwell report {0@} waits)")                                             \
 	S(WAITING_TIME, "{0t} waiting ")                                                                        \
 	S(OFF_PROCESSOR, "{0t} off-CPU ")                                                                       \

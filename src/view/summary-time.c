@@ -57,6 +57,18 @@ static bool is_part(const struct told *w, uint64_t ns)
 	return ns && ns >= w->work / PART_MIN;
 }
 
+/* Who had what @kind waited for, where that is known of most of it. */
+static void add_holder(const struct told *w, enum dw_wait_kind kind)
+{
+	const struct dw_notes *t = w->t;
+	const struct dw_wait_total *h = &t->totals->holders[kind];
+	const struct dw_function *f = dw_functions_get(&t->profile->functions, h->function);
+
+	if (f && h->function_ns > t->totals->waits[kind].ns / 2)
+		dw_note(w->t, MORE, WAITS_HELD_BY,
+			.name = {dw_strings_get(&t->profile->strings, f->name)});
+}
+
 /* The kinds of waiting that are work, and together what is not worth a line. */
 static void add_kinds(const struct told *w, const enum dw_wait_kind *kinds, unsigned n)
 {
@@ -84,6 +96,7 @@ static void add_kinds(const struct told *w, const enum dw_wait_kind *kinds, unsi
 		    !(f->module && dw_is_system_module(t->profile, f->module)))
 			dw_note(w->t, MORE, WAITS_MOST,
 				.name = {dw_strings_get(&t->profile->strings, f->name)});
+		add_holder(w, kinds[i]);
 		told++;
 	}
 	if (!more || more < least)

@@ -106,6 +106,8 @@ void dw_view_columns(const struct dw_view_ops *ops, const struct dw_profile *p, 
 		dw_columns_drop(ret, DWELL_COLUMN_CPU_INCLUSIVE);
 		dw_columns_drop(ret, DWELL_COLUMN_CPU_EXCLUSIVE);
 	}
+	if (!dw_measures_has(dw_profile_measures(p), DWELL_MEASURE_OTHERS_WAITED))
+		dw_columns_drop(ret, DWELL_COLUMN_WAIT_HELD_BY);
 }
 
 enum dw_column dw_view_find_column(const struct dw_profile *p, const enum dw_column *list,
@@ -174,13 +176,16 @@ void dw_view_tell_processes_apart(const struct dw_view *v, enum dw_column *colum
 void dw_view_drop_waits(const struct dw_view *v, enum dw_column *columns)
 {
 	const uint64_t *all = v->request.totals->all;
-
-	if (!dw_totals_has_waits(v->request.totals) ||
-	    all[DWELL_MEASURE_BLOCKED] > all[DWELL_MEASURE_WORK] / WAITS_WORTH_PART)
+	uint64_t least = all[DWELL_MEASURE_WORK] / WAITS_WORTH_PART;
+	if (!dw_totals_has_waits(v->request.totals))
 		return;
-	for (enum dw_column c = 1; c < DWELL_COLUMNS_N; c++)
-		if (dw_column_info(c)->measure == DWELL_MEASURE_BLOCKED)
+	for (enum dw_column c = 1; c < DWELL_COLUMNS_N; c++) {
+		enum dw_measure measure = dw_column_info(c)->measure;
+
+		if ((measure == DWELL_MEASURE_BLOCKED || measure == DWELL_MEASURE_OTHERS_WAITED) &&
+		    all[measure] <= least)
 			dw_columns_drop(columns, c);
+	}
 }
 
 int dw_view_open(struct dw_view *v, const struct dw_view_ops *ops,

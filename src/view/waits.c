@@ -1,5 +1,6 @@
 /*
- * Waits by kind: what threads waited for, how long, and in which function of the user's code most.
+ * Waits by kind: what threads waited for, how long, in which function of the user's code most, and
+ * of locks which function others had to wait for most.
  * Kinds that other views leave out have rows, too.
  */
 #include "analysis/totals.h"
@@ -31,10 +32,11 @@ static void wait_row(const struct dw_view *v, uint32_t item, struct dw_buf *scra
 	ret->wait = w;
 }
 
-static const enum dw_column columns[] = {
-	DWELL_COLUMN_WAIT_KIND,	    DWELL_COLUMN_WAIT_TIME,   DWELL_COLUMN_WAIT_PCT,
-	DWELL_COLUMN_WAIT_THREADS,  DWELL_COLUMN_WAIT_COUNTS, DWELL_COLUMN_WAIT_MOST,
-	DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_MODULE_NAME, DWELL_COLUMN_END};
+static const enum dw_column columns[] = {DWELL_COLUMN_WAIT_KIND,     DWELL_COLUMN_WAIT_TIME,
+					 DWELL_COLUMN_WAIT_PCT,	     DWELL_COLUMN_WAIT_THREADS,
+					 DWELL_COLUMN_WAIT_COUNTS,   DWELL_COLUMN_WAIT_MOST,
+					 DWELL_COLUMN_FUNCTION_NAME, DWELL_COLUMN_MODULE_NAME,
+					 DWELL_COLUMN_WAIT_HELD_BY,  DWELL_COLUMN_END};
 
 const struct dw_view_ops dw_view_waits = {
 	.name = "waits",

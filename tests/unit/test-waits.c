@@ -2,12 +2,14 @@
 #include "check.h"
 #include "rows.h"
 
+#include "analysis/lock-holders.h"
 #include "analysis/totals.h"
 #include "collect/waits/aggregator.h"
 #include "collect/waits/waits.h"
 #include "model/worth.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define MS 1000000ull
 
@@ -60,7 +62,7 @@ TEST(neighbours_are_one_row)
 	struct dw_wait_aggregator b = {0};
 
 	for (uint64_t i = 0; i < 50; i++) {
-		struct dw_extra w = wait_of(i * MS, MS / 2, 7);
+		struct dw_wait_row w = {.wait = wait_of(i * MS, MS / 2, 7)};
 
 		CHECK_INT(dw_wait_aggregator_seen(&b, &p, &w), 0);
 	}
@@ -75,8 +77,9 @@ TEST(long_and_other_waits_are_their_own)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
 	struct dw_wait_aggregator b = {0};
-	struct dw_extra rows[] = {wait_of(0, 500 * MS, 7), wait_of(501 * MS, 500 * MS, 7),
-				  wait_of(1002 * MS, MS, 8)};
+	struct dw_wait_row rows[] = {{.wait = wait_of(0, 500 * MS, 7)},
+				     {.wait = wait_of(501 * MS, 500 * MS, 7)},
+				     {.wait = wait_of(1002 * MS, MS, 8)}};
 
 	for (int i = 0; i < 3; i++)
 		CHECK_INT(dw_wait_aggregator_seen(&b, &p, &rows[i]), 0);
@@ -95,9 +98,9 @@ TEST(unseen_waits_go_to_those_seen)
 
 	for (uint64_t i = 0; i < 100; i++)
 		dw_wait_aggregator_unseen(&b, i * MS, i * MS + MS / 2);
-	dw_wait_aggregator_note(&b, (struct dw_wait_place){7, 0}, MS, 4 * MS);
-	dw_wait_aggregator_note(&b, (struct dw_wait_place){8, 0}, 3 * MS, 4 * MS);
-	dw_wait_aggregator_note(&b, (struct dw_wait_place){9, 0}, 5 * MS,
+	dw_wait_aggregator_note(&b, (struct dw_wait_place){.stack = 7}, MS, 4 * MS);
+	dw_wait_aggregator_note(&b, (struct dw_wait_place){.stack = 8}, 3 * MS, 4 * MS);
+	dw_wait_aggregator_note(&b, (struct dw_wait_place){.stack = 9}, 5 * MS,
 				4 * MS); /* such are always seen */
 	CHECK_INT(dw_wait_aggregator_flush(&b, &p, 1, 100 * MS, false), 0);
 	CHECK_INT(blocked_on(&p, 7) + blocked_on(&p, 8), 50 * MS);
@@ -126,7 +129,7 @@ TEST(ready_is_no_wait)
 {
 	struct dw_profile p = DW_PROFILE_INIT;
 	struct dw_wait_aggregator b = {0};
-	struct dw_extra w = wait_of(0, 30 * MS, 7);
+	struct dw_wait_row w = {.wait = wait_of(0, 30 * MS, 7)};
 	uint64_t ready = 0, blocked = 0;
 
 	CHECK_INT(dw_wait_aggregator_seen(&b, &p, &w), 0);
@@ -134,7 +137,7 @@ TEST(ready_is_no_wait)
 	CHECK_INT(dw_wait_aggregator_ready(&b, &p, 1, 0, 50 * MS, 12 * MS, 8 * MS), 0);
 	/* Longer than since the last time, and more than what waits are open. */
 	CHECK_INT(dw_wait_aggregator_ready(&b, &p, 1, 50 * MS, 60 * MS, 100 * MS, 90 * MS), 0);
-	w = wait_of(200 * MS, 60 * MS, 7);
+	w.wait = wait_of(200 * MS, 60 * MS, 7);
 	CHECK_INT(dw_wait_aggregator_seen(&b, &p, &w), 0);
 	CHECK_INT(dw_wait_aggregator_flush(&b, &p, 1, 1000 * MS, true), 0);
 	dw_vec_each(row, &p.extras.rows) {
@@ -155,11 +158,80 @@ TEST(many_stacks)
 
 	dw_wait_aggregator_unseen(&b, 0, 100 * MS);
 	for (uint32_t i = 1; i <= 3 * DWELL_WAIT_STACKS; i++)
-		dw_wait_aggregator_note(&b, (struct dw_wait_place){i, 0}, MS, 4 * MS);
+		dw_wait_aggregator_note(&b, (struct dw_wait_place){.stack = i}, MS, 4 * MS);
 	CHECK_INT(dw_wait_aggregator_flush(&b, &p, 1, 100 * MS, true), 0);
 	dw_vec_each(w, &p.extras.rows)
 		ns += w->n;
 	CHECK_INT(ns, 100 * MS);
+	dw_profile_release(&p);
+}
+
+/* Who had the lock is told beside each wait: without a stack if this took nearly all of the time.
+ */
+TEST(holders_are_told_beside_waits)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_wait_aggregator b = {0};
+	struct dw_wait_row rows[] = {{wait_of(0, 100 * MS, 7), {2, 9}},
+				     {wait_of(300 * MS, 10 * MS, 7), {2, 9}},
+				     {wait_of(340 * MS, 10 * MS, 7), {2, 9}},
+				     {wait_of(350 * MS, 10 * MS, 7), {0, 0}}};
+	static const struct dw_extra expected[] = {
+		{0, 100 * MS, 100 * MS, 2, 0, DWELL_MEASURE_OTHERS_WAITED, 0},
+		{300 * MS, 50 * MS, 20 * MS, 2, 9, DWELL_MEASURE_OTHERS_WAITED, 0}};
+	size_t n = 0;
+
+	for (int i = 0; i < 4; i++)
+		CHECK_INT(dw_wait_aggregator_seen(&b, &p, &rows[i]), 0);
+	CHECK_INT(dw_wait_aggregator_flush(&b, &p, 1, 1000 * MS, true), 0);
+	CHECK_INT(blocked_on(&p, 7), 130 * MS);
+	dw_vec_each(x, &p.extras.rows) {
+		if (x->measure == DWELL_MEASURE_BLOCKED)
+			continue;
+		CHECK(n < 2 && !memcmp(x, &expected[n], sizeof *x));
+		n++;
+	}
+	CHECK_INT(n, 2);
+	dw_profile_release(&p);
+}
+
+/* What a holder did in the time of a wait: what it waited itself, and the rest for its samples. */
+TEST(holders_are_where_they_were)
+{
+	struct dw_profile p = DW_PROFILE_INIT;
+	struct dw_extra held = {100, 100, 100, 2, 0, DWELL_MEASURE_OTHERS_WAITED, DWELL_WAIT_LOCK},
+			waits = {150, 100, 100, 2, 5, DWELL_MEASURE_BLOCKED, DWELL_WAIT_SLEEP},
+			nobody = {900, 100, 100, 2, 0, DWELL_MEASURE_OTHERS_WAITED, 0};
+	static const struct {
+		uint64_t at_ns;
+		uint32_t thread, stack;
+	} samples[] = {{50, 2, 8}, {110, 2, 6}, {120, 1, 8}, {130, 2, 6}, {140, 2, 7}, {260, 2, 8}};
+
+	CHECK_INT(dw_facts_set_text(&p.facts, "event", "cpu-clock"), 0);
+	CHECK_INT(dw_facts_set(&p.facts, "frequency_hz", 1000), 0);
+	for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
+		CHECK_INT(dw_samples_add(&p.samples, samples[i].at_ns, samples[i].thread,
+					 samples[i].stack),
+			  0);
+	CHECK_INT(dw_vec_push(&p.extras.rows, held) | dw_vec_push(&p.extras.rows, waits) |
+			  dw_vec_push(&p.extras.rows, nobody),
+		  0);
+	for (int again = 0; again < 2; again++) {
+		uint64_t on[9] = {0}, ends_ns = 0;
+
+		CHECK_INT(dw_locate_lock_holders(&p), 0);
+		CHECK_INT(p.extras.rows.n, 5);
+		dw_vec_each(x, &p.extras.rows) {
+			CHECK(x->begin_ns + x->span_ns >= ends_ns);
+			ends_ns = x->begin_ns + x->span_ns;
+			on[x->stack] += x->measure == DWELL_MEASURE_BLOCKED ? 0 : x->n;
+		}
+		CHECK_INT(on[5], 51); /* with what is left over */
+		CHECK_INT(on[6], 33);
+		CHECK_INT(on[7], 16);
+		CHECK_INT(on[8], 0);
+		CHECK_INT(on[0], 100);
+	}
 	dw_profile_release(&p);
 }
 

@@ -9,33 +9,56 @@
 #define MERGE_NS  100000000ull
 #define SETTLE_NS 20000000ull /* unseen waits are told after this, at least */
 
-static int put_row(struct dw_extra *row, struct dw_profile *p)
+enum { HOLDER_PART = 5 }; /* all but one in so many parts of a row is nearly all */
+
+static int put(struct dw_profile *p, const struct dw_extra *wait, struct dw_wait_holder holder)
+{
+	bool is_long = wait->n >= wait->span_ns / HOLDER_PART * (HOLDER_PART - 1);
+	struct dw_extra held = *wait;
+	int rc = dw_vec_push(&p->extras.rows, *wait);
+
+	if (rc || !holder.thread)
+		return rc;
+	held.measure = DWELL_MEASURE_OTHERS_WAITED;
+	held.thread = holder.thread;
+	held.stack = is_long ? 0 : holder.stack;
+	return dw_vec_push(&p->extras.rows, held);
+}
+
+static int put_row(struct dw_wait_row *row, struct dw_profile *p)
 {
 	int rc = 0;
 
-	if (row->span_ns && row->n)
-		rc = dw_vec_push(&p->extras.rows, *row);
-	*row = (struct dw_extra){0};
+	if (row->wait.span_ns && row->wait.n)
+		rc = put(p, &row->wait, row->holder);
+	*row = (struct dw_wait_row){0};
 	return rc;
 }
 
-/* Add @w to @row, if it follows; else that is told. */
-static int merge(struct dw_extra *row, struct dw_profile *p, const struct dw_extra *w)
+static bool are_alike(const struct dw_wait_row *a, const struct dw_wait_row *b)
 {
-	uint64_t end = w->begin_ns + w->span_ns, before = row->begin_ns + row->span_ns;
+	return a->wait.stack == b->wait.stack && a->wait.kind == b->wait.kind &&
+	       a->wait.thread == b->wait.thread && a->holder.thread == b->holder.thread &&
+	       a->holder.stack == b->holder.stack;
+}
+
+/* Add @w to @row, if it follows; else that is told. */
+static int merge(struct dw_wait_row *row, struct dw_profile *p, const struct dw_wait_row *w)
+{
+	struct dw_extra *at = &row->wait;
+	uint64_t end = w->wait.begin_ns + w->wait.span_ns, before = at->begin_ns + at->span_ns;
 	int rc = 0;
 
-	if (!w->span_ns)
+	if (!w->wait.span_ns)
 		return 0;
-	if (row->span_ns &&
-	    (row->stack != w->stack || row->kind != w->kind || row->thread != w->thread ||
-	     w->begin_ns < before || end - row->begin_ns > MERGE_NS))
+	if (at->span_ns &&
+	    (!are_alike(row, w) || w->wait.begin_ns < before || end - at->begin_ns > MERGE_NS))
 		rc = put_row(row, p);
-	if (!row->span_ns) {
+	if (!at->span_ns) {
 		*row = *w;
 	} else {
-		row->span_ns = end - row->begin_ns;
-		row->n += w->n;
+		at->span_ns = end - at->begin_ns;
+		at->n += w->wait.n;
 	}
 	return rc;
 }
@@ -50,18 +73,20 @@ static uint64_t without_woken(struct dw_wait_aggregator *b, uint64_t ns)
 }
 
 int dw_wait_aggregator_seen(struct dw_wait_aggregator *b, struct dw_profile *p,
-			    const struct dw_extra *w)
+			    const struct dw_wait_row *w)
 {
-	struct dw_extra left = *w;
+	struct dw_wait_row left = *w;
 
-	left.n = without_woken(b, w->n);
+	left.wait.n = without_woken(b, w->wait.n);
 	return merge(&b->row, p, &left);
 }
 
 int dw_wait_aggregator_ready(struct dw_wait_aggregator *b, struct dw_profile *p, uint32_t thread,
 			     uint64_t begin_ns, uint64_t end_ns, uint64_t ns, uint64_t woken_ns)
 {
-	uint64_t open = b->unseen_ns + b->row.n, unseen;
+	uint64_t open = b->unseen_ns + b->row.wait.n, unseen;
+	const struct dw_extra *last = &b->ready.wait;
+	struct dw_wait_row row = {0};
 	struct dw_extra ready = {.begin_ns = begin_ns,
 				 .span_ns = end_ns > begin_ns ? end_ns - begin_ns : 0,
 				 .n = ns,
@@ -74,17 +99,24 @@ int dw_wait_aggregator_ready(struct dw_wait_aggregator *b, struct dw_profile *p,
 	woken_ns -= b->woken_ns;
 	unseen = open ? (uint64_t)((unsigned __int128)woken_ns * b->unseen_ns / open) : 0;
 	b->unseen_ns -= unseen;
-	b->row.n -= woken_ns - unseen;
+	b->row.wait.n -= woken_ns - unseen;
 	/* It is told when it is over, and may have begun before the last time. */
 	if (ready.n > ready.span_ns) {
-		uint64_t before = b->ready.begin_ns + b->ready.span_ns;
+		uint64_t before = last->begin_ns + last->span_ns;
 
 		ready.begin_ns = end_ns > ready.n ? end_ns - ready.n : 0;
-		if (b->ready.span_ns && ready.begin_ns < before && before < end_ns)
+		if (last->span_ns && ready.begin_ns < before && before < end_ns)
 			ready.begin_ns = before;
 		ready.span_ns = end_ns - ready.begin_ns;
 	}
-	return ready.n ? merge(&b->ready, p, &ready) : 0;
+	row.wait = ready;
+	return ready.n ? merge(&b->ready, p, &row) : 0;
+}
+
+static bool is_same_place(const struct dw_wait_place *a, const struct dw_wait_place *b)
+{
+	return a->stack == b->stack && a->kind == b->kind && a->holder.thread == b->holder.thread &&
+	       a->holder.stack == b->holder.stack;
 }
 
 void dw_wait_aggregator_note(struct dw_wait_aggregator *b, struct dw_wait_place place, uint64_t ns,
@@ -96,7 +128,7 @@ void dw_wait_aggregator_note(struct dw_wait_aggregator *b, struct dw_wait_place 
 
 	if (!more)
 		return;
-	while (i < s->n && (s->v[i].place.stack != place.stack || s->v[i].place.kind != place.kind))
+	while (i < s->n && !is_same_place(&s->v[i].place, &place))
 		i++;
 	if (i == DWELL_WAIT_STACKS) {
 		for (unsigned k = 1; k < DWELL_WAIT_STACKS; k++)
@@ -133,7 +165,7 @@ static int put_unseen(struct dw_wait_aggregator *b, struct dw_profile *p, uint32
 		.kind = place.kind,
 	};
 
-	return ns ? dw_vec_push(&p->extras.rows, w) : 0;
+	return ns ? put(p, &w, place.holder) : 0;
 }
 
 /* Divide @ns of the unseen waits as @s says. */
@@ -182,9 +214,10 @@ int dw_wait_aggregator_flush(struct dw_wait_aggregator *b, struct dw_profile *p,
 {
 	int rc = 0;
 
-	if (b->row.span_ns && (final || now_ns > b->row.begin_ns + 2 * MERGE_NS))
+	if (b->row.wait.span_ns && (final || now_ns > b->row.wait.begin_ns + 2 * MERGE_NS))
 		rc = put_row(&b->row, p);
-	if (!rc && b->ready.span_ns && (final || now_ns > b->ready.begin_ns + 2 * MERGE_NS))
+	if (!rc && b->ready.wait.span_ns &&
+	    (final || now_ns > b->ready.wait.begin_ns + 2 * MERGE_NS))
 		rc = put_row(&b->ready, p);
 	if (!rc && b->unseen_ns && (final || (b->now.n && now_ns > b->unseen_begin_ns + SETTLE_NS)))
 		rc = put_all_unseen(b, p, thread);

@@ -7,7 +7,10 @@
  * the rest of it.
  *
  * What a thread was ready for without a processor is told beside, as a wait of kind READY without a
- * stack. One thread.
+ * stack. Where it is known who had the lock that was waited for, a row of OTHERS_WAITED says so:
+ * with the holder's stack of when somebody looked, or without one where a single wait took nearly
+ * all of the row's time, for then what the holder did in this time tells better
+ * (analysis/lock-holders.h). One thread.
  */
 #pragma once
 
@@ -18,10 +21,23 @@
 
 enum { DWELL_WAIT_STACKS = 8 };
 
+/* Who has what a thread waits for, and where it was meanwhile. */
+struct dw_wait_holder {
+	uint32_t thread; /* in the profile, 0 = nobody knows */
+	uint32_t stack;	 /* 0 = it ran */
+};
+
 /* Where a thread waits, and for what. */
 struct dw_wait_place {
 	uint32_t stack;
 	uint32_t kind; /* enum dw_wait_kind */
+	struct dw_wait_holder holder;
+};
+
+/* A row of waits, not in the profile yet. */
+struct dw_wait_row {
+	struct dw_extra wait; /* span 0 = none */
+	struct dw_wait_holder holder;
 };
 
 /* A place that speaks for waits that nobody saw. */
@@ -36,8 +52,8 @@ struct dw_wait_shares {
 };
 
 struct dw_wait_aggregator {
-	struct dw_extra row;   /* not in the profile yet; span 0 = none */
-	struct dw_extra ready; /* likewise, of the time without a processor */
+	struct dw_wait_row row;
+	struct dw_wait_row ready; /* of the time without a processor */
 	uint64_t woken_ns;  /* to be taken off waits that come: earlier ones were told too soon */
 	uint64_t unseen_ns; /* of waits that nobody saw */
 	uint64_t unseen_begin_ns, unseen_end_ns;
@@ -47,7 +63,7 @@ struct dw_wait_aggregator {
 
 /* The thread waited as @w says. 0 or -ENOMEM. */
 int dw_wait_aggregator_seen(struct dw_wait_aggregator *b, struct dw_profile *p,
-			    const struct dw_extra *w);
+			    const struct dw_wait_row *w);
 
 /* Somebody who looks every @look_ns has seen a wait of @ns at @place. */
 void dw_wait_aggregator_note(struct dw_wait_aggregator *b, struct dw_wait_place place, uint64_t ns,

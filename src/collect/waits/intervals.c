@@ -113,7 +113,7 @@ int dw_waits_look_records(struct dw_waits_watch *w, struct dw_tracked_thread *th
 	int rc;
 
 	if (v->off_ns && is_seen(v))
-		return dw_waits_tell_piece(w, v, w->last_ns);
+		return dw_waits_tell_piece(w, th, v, w->last_ns);
 	if (!v->off_ns && !is_active)
 		return 0;
 	v->is_active = false;
@@ -266,7 +266,7 @@ int dw_waits_look_times(struct dw_waits_watch *w, struct dw_tracked_thread *th, 
 		v->looked_ns = now_ns;
 		rest_ns = (now_ns - v->off_ns) / REST_SHARE;
 		v->due_ns = now_ns + (rest_ns < LOOK_MAX_NS ? rest_ns : LOOK_MAX_NS);
-		return dw_waits_tell_piece(w, v, now_ns);
+		return dw_waits_tell_piece(w, th, v, now_ns);
 	}
 	w->is_busy = true;
 	compare_clocks(w, now_ns);

@@ -235,7 +235,7 @@ static enum dw_wait_kind kind_of_futex(pid_t pid, const struct dw_task_place *pl
 	char path[64];
 
 	if (op == FUTEX_LOCK_PI || op == FUTEX_LOCK_PI2 ||
-	    (op == FUTEX_WAIT && place->argument[2] == 2))
+	    ((op == FUTEX_WAIT || op == FUTEX_WAIT_BITSET) && place->argument[2] == 2))
 		return DWELL_WAIT_LOCK;
 	if (!(place->argument[1] & FUTEX_PRIVATE_FLAG) && place->argument[2]) {
 		snprintf(path, sizeof path, "/proc/%d/task/%u", pid, (unsigned)place->argument[2]);

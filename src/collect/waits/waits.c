@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "collect/waits/kind.h"
+#include "collect/waits/lock.h"
 #include "model/measure.h"
 
 #include <errno.h>
@@ -73,26 +74,66 @@ static bool went_on(const struct dw_tracked_thread *th, const struct dw_task_tim
  * counts, even if it ran in between: a program that does nothing but wait shortly is never seen
  * otherwise. */
 static int read_stack(struct dw_waits_watch *w, struct dw_tracked_thread *th,
-		      const struct dw_task_times *since, uint64_t now_ns, struct dw_wait_place *ret)
+		      const struct dw_task_times *since, uint64_t now_ns,
+		      struct dw_task_place *place, struct dw_wait_place *ret)
 {
 	struct dw_remote_stack *o = &w->remote;
-	struct dw_task_place place;
 	uint64_t copied_ns;
-	int rc = dw_task_place_read(th->process->pid, th->tid, &place);
+	int rc = dw_task_place_read(th->process->pid, th->tid, place);
 
 	if (!rc)
-		rc = dw_remote_stack_copy(o, th->process->pid, &place);
+		rc = dw_remote_stack_copy(o, th->process->pid, place);
 	if (!rc)
 		rc = dw_remote_stack_python(o, &w->dispatcher->unwinder, th);
 	if (rc)
 		return rc;
 	copied_ns = o->read_ns;
-	ret->kind = dw_wait_kind_at(th->process->pid, &place);
-	if (went_on(th, since, &place))
+	ret->kind = dw_wait_kind_at(th->process->pid, place);
+	if (went_on(th, since, place))
 		return -EAGAIN;
-	rc = dw_remote_stack_unwind(o, &w->dispatcher->unwinder, th, &place, now_ns, &ret->stack);
+	rc = dw_remote_stack_unwind(o, &w->dispatcher->unwinder, th, place, now_ns, &ret->stack);
 	/* Of a deep stack more was read while it was unwound. */
-	return !rc && o->read_ns != copied_ns && went_on(th, since, &place) ? -EAGAIN : rc;
+	return !rc && o->read_ns != copied_ns && went_on(th, since, place) ? -EAGAIN : rc;
+}
+
+/* The thread of @th's process that @tid is, NULL = none, or @th itself. */
+static struct dw_tracked_thread *thread_with_lock(struct dw_waits_watch *w,
+						  const struct dw_tracked_thread *th, pid_t tid)
+{
+	const struct dw_track *t = &w->dispatcher->track;
+	uint32_t i = tid ? dw_map_get(&t->by_tid, (uint32_t)tid) : 0;
+	struct dw_tracked_thread *found = i ? t->threads.v[i - 1] : NULL;
+
+	return found && found != th && !found->ended && found->process == th->process ? found
+										      : NULL;
+}
+
+/* Who has the lock for which @th waits as @v says: while it waits itself, its stack can be read. 0
+ * or -ENOMEM. */
+static int find_holder(struct dw_waits_watch *w, const struct dw_tracked_thread *th,
+		       struct dw_waiter *v)
+{
+	pid_t pid = th->process->pid, tid = dw_lock_holder(pid, &v->at);
+	struct dw_tracked_thread *holder = thread_with_lock(w, th, tid);
+	struct dw_wait_place place = {0};
+	struct dw_task_place at;
+	int rc = 0;
+
+	v->place.holder = (struct dw_wait_holder){0};
+	v->holder_tid = holder ? tid : 0;
+	if (!holder)
+		return 0;
+	if (!w->knows_holders)
+		rc = dw_profile_measures_add(w->dispatcher->track.profile,
+					     DWELL_MEASURE_OTHERS_WAITED);
+	w->knows_holders = true;
+	v->place.holder.thread = holder->id;
+	if (rc || holder->process->space.ranges.n == 0)
+		return rc;
+	rc = read_stack(w, holder, NULL, dw_clock_ns(CLOCK_MONOTONIC), &at, &place);
+	if (!rc && dw_lock_holder(pid, &v->at) == tid)
+		v->place.holder.stack = place.stack;
+	return rc == -ENOMEM ? rc : 0;
 }
 
 int dw_waits_see(struct dw_waits_watch *w, struct dw_tracked_thread *th, struct dw_waiter *v,
@@ -100,10 +141,11 @@ int dw_waits_see(struct dw_waits_watch *w, struct dw_tracked_thread *th, struct 
 {
 	uint64_t from_ns = dw_clock_ns(CLOCK_MONOTONIC);
 	struct dw_wait_place place = {0};
+	struct dw_task_place at = {0};
 	int rc;
 
 	w->remote.read_ns = from_ns;
-	rc = read_stack(w, th, since, from_ns, &place);
+	rc = read_stack(w, th, since, from_ns, &at, &place);
 	if (rc == -EPERM || rc == -EACCES) {
 		w->remote.refused++;
 		rc = 0;
@@ -111,41 +153,51 @@ int dw_waits_see(struct dw_waits_watch *w, struct dw_tracked_thread *th, struct 
 	if (rc)
 		return rc == -ENOMEM || rc == -EAGAIN ? rc : DWELL_ERR_NOT_FOUND;
 	v->place = place;
+	v->at = at;
+	v->holder_tid = 0;
 	v->has_stack = true;
 	v->seen_from_ns = from_ns;
 	v->seen_to_ns = w->remote.read_ns;
-	return 0;
+	return place.kind == DWELL_WAIT_LOCK ? find_holder(w, th, v) : 0;
 }
 
 int dw_waits_tell(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t begin_ns, uint64_t end_ns,
 		  uint64_t ns)
 {
 	const struct dw_track *t = &w->dispatcher->track;
-	struct dw_extra wait = {.begin_ns = dw_track_time(t, begin_ns),
-				.thread = v->id,
-				.stack = v->place.stack,
-				.measure = DWELL_MEASURE_BLOCKED,
-				.kind = v->place.kind};
+	struct dw_wait_row row = {.holder = v->place.holder};
+	struct dw_extra *wait = &row.wait;
 
 	if (end_ns <= begin_ns)
 		return 0;
-	wait.span_ns = dw_track_time(t, end_ns) - wait.begin_ns;
-	wait.n = ns < wait.span_ns ? ns : wait.span_ns;
+	*wait = (struct dw_extra){.begin_ns = dw_track_time(t, begin_ns),
+				  .thread = v->id,
+				  .stack = v->place.stack,
+				  .measure = DWELL_MEASURE_BLOCKED,
+				  .kind = v->place.kind};
+	wait->span_ns = dw_track_time(t, end_ns) - wait->begin_ns;
+	wait->n = ns < wait->span_ns ? ns : wait->span_ns;
 	if (!v->place.stack)
-		w->nameless_ns += wait.n;
-	return dw_wait_aggregator_seen(&v->aggregator, t->profile, &wait);
+		w->nameless_ns += wait->n;
+	return dw_wait_aggregator_seen(&v->aggregator, t->profile, &row);
 }
 
-int dw_waits_tell_piece(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t now_ns)
+int dw_waits_tell_piece(struct dw_waits_watch *w, const struct dw_tracked_thread *th,
+			struct dw_waiter *v, uint64_t now_ns)
 {
 	uint64_t piece = v->told_ns - v->off_ns, begin = v->told_ns;
+	pid_t tid = v->holder_tid ? dw_lock_holder(th->process->pid, &v->at) : 0;
+	/* Without a holder it is on its way from one to the next. */
+	bool has_passed = tid && tid != v->holder_tid;
+	int rc;
 
 	piece = piece < PIECE_MIN_NS ? PIECE_MIN_NS : piece > PIECE_MAX_NS ? PIECE_MAX_NS : piece;
 	now_ns -= HELD_BACK_NS;
-	if (now_ns < begin + piece)
+	if (now_ns < begin + (has_passed ? 0 : piece))
 		return 0;
 	v->told_ns = now_ns;
-	return dw_waits_tell(w, v, begin, now_ns, now_ns - begin);
+	rc = dw_waits_tell(w, v, begin, now_ns, now_ns - begin);
+	return rc || !has_passed ? rc : find_holder(w, th, v);
 }
 
 static int arm(struct dw_waits_watch *w, uint64_t now_ns)

@@ -30,6 +30,8 @@ struct dw_waiter {
 	bool is_active;	  /* it was switched since the last look */
 	bool has_stack;
 	struct dw_wait_place place;	   /* that was seen last, */
+	struct dw_task_place at;	   /* if somebody has what it waits for there: where, */
+	pid_t holder_tid;		   /* and who, as the program knows him; 0 = nobody */
 	uint64_t seen_from_ns, seen_to_ns; /* when, */
 	uint64_t look_ns;		   /* and how long after the look before */
 	/* What the look before told, and when it was. */
@@ -59,6 +61,7 @@ struct dw_waits_watch {
 	bool is_thrifty;  /* looks take their share of a processor at most */
 	uint64_t cost_ns; /* of the last look, processor time */
 	struct dw_remote_stack remote;
+	bool knows_holders;		  /* some have been found */
 	DW_VEC(struct dw_waiter) waiters; /* by the index of the track's threads */
 	/* Of the scheduler's clock, to CLOCK_MONOTONIC, and when it was measured; 0 = not yet. */
 	int64_t clock_offset_ns;
@@ -112,8 +115,10 @@ int dw_waits_see(struct dw_waits_watch *w, struct dw_tracked_thread *th, struct 
 int dw_waits_tell(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t begin_ns, uint64_t end_ns,
 		  uint64_t ns);
 
-/* Tell of a wait that goes on at @now_ns as much as is due: of long ones seldom. 0 or -ENOMEM. */
-int dw_waits_tell_piece(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t now_ns);
+/* Tell of a wait of @th that goes on at @now_ns as much as is due: of long ones seldom, but all
+ * when what it waits for has passed to another thread. 0 or -ENOMEM. */
+int dw_waits_tell_piece(struct dw_waits_watch *w, const struct dw_tracked_thread *th,
+			struct dw_waiter *v, uint64_t now_ns);
 
 /* Look at @th, whose switches are told: whether a stack was read, or a negative code. @look_ns: the
  * time since the look before. */
