@@ -413,7 +413,9 @@ def test_commands(context):
     for name, kb in ("large.txt", 24 << 10), ("small.txt", 6 << 10):
         with open(context.path(name), "wb") as f:
             f.write(os.urandom(kb << 10))
-    context.sample("--", "sh", "-c", "gzip large.txt; gzip small.txt; true", session="commands.dwell")
+    # The shell does something, too, or it would be one program that did all.
+    work = "i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done"
+    context.sample("--", "sh", "-c", f"{work}; gzip large.txt; gzip small.txt; true", session="commands.dwell")
     lines = context.run(context.dwell, "report", "commands.dwell").stdout.split("\n")
     programs, commands = (next(line for line in lines if line.startswith(f"  By {what}: "))
                           for what in ("program", "command"))
