@@ -119,14 +119,15 @@ static double part_of(const struct activity *a, uint64_t from_ns, uint64_t to_ns
 	return end > begin ? a->ns * (double)(end - begin) / (double)(a->end_ns - a->begin_ns) : 0;
 }
 
-/* Make shares of what the thread of @x did in its time: of waits what they took, of samples, which
- * begin at l->done.v[@first], the rest, in equal parts: a thread that does not wait runs, or could.
- * 0 or -ENOMEM. */
+/* Make shares of what the thread of @x did in its time, which begins at l->done.v[@first]: of waits
+ * what they took, of samples the rest, in equal parts: a thread that does not wait runs, or could.
+ * In short waits the holder was seen to run. 0 or -ENOMEM. */
 static int make_shares(struct locating *l, const struct dw_extra *x, size_t first)
 {
 	const struct activity *end = l->done.v + l->done.n;
 	uint64_t to_ns = x->begin_ns + x->span_ns;
 	double ran_ns = (double)x->span_ns;
+	bool has_waits = dw_extra_is_one_long_wait(x);
 	size_t samples = 0;
 	int rc = 0;
 
@@ -134,7 +135,7 @@ static int make_shares(struct locating *l, const struct dw_extra *x, size_t firs
 	dw_map_release(&l->share_of);
 	for (const struct activity *a = l->done.v + first;
 	     a < end && a->thread == x->thread && a->begin_ns < to_ns && !rc; a++) {
-		double ns = is_sample(a) ? 0 : part_of(a, x->begin_ns, to_ns);
+		double ns = is_sample(a) || !has_waits ? 0 : part_of(a, x->begin_ns, to_ns);
 
 		samples += is_sample(a);
 		ran_ns -= ns;

@@ -1,8 +1,9 @@
 /*
  * Where those were who had a lock while others waited for it.
  *
- * A row of OTHERS_WAITED without a stack stands for a wait whose lock one thread had all the time:
- * what this thread did meanwhile, its samples and its own waits, says where it held it.
+ * A row of OTHERS_WAITED without a stack stands for one long wait, or for short ones while the
+ * holder ran. What this thread did meanwhile, its samples and in long waits its own waits, says
+ * where it was.
  */
 #pragma once
 

@@ -4,7 +4,12 @@
 
 #include <errno.h>
 
-enum { PART_FRAMES = 3 }; /* at most */
+enum {
+	PART_FRAMES = 3,      /* at most */
+	LONG_WAIT_BREAKS = 5, /* one part in so many of a long wait may be none */
+};
+
+#define LONG_WAIT_NS 20000000ull /* several times as long as between two looks */
 
 struct frame_lookup {
 	const struct dw_frames *table;
@@ -136,6 +141,11 @@ void dw_samples_release(struct dw_samples *s)
 	free(s->thread);
 	free(s->stack);
 	*s = (struct dw_samples){0};
+}
+
+bool dw_extra_is_one_long_wait(const struct dw_extra *x)
+{
+	return x->span_ns >= LONG_WAIT_NS && x->n >= x->span_ns - x->span_ns / LONG_WAIT_BREAKS;
 }
 
 uint64_t dw_extra_within(const struct dw_extra *x, uint64_t from_ns, uint64_t to_ns)

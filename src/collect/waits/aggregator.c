@@ -9,11 +9,8 @@
 #define MERGE_NS  100000000ull
 #define SETTLE_NS 20000000ull /* unseen waits are told after this, at least */
 
-enum { HOLDER_PART = 5 }; /* all but one in so many parts of a row is nearly all */
-
 static int put(struct dw_profile *p, const struct dw_extra *wait, struct dw_wait_holder holder)
 {
-	bool is_long = wait->n >= wait->span_ns / HOLDER_PART * (HOLDER_PART - 1);
 	struct dw_extra held = *wait;
 	int rc = dw_vec_push(&p->extras.rows, *wait);
 
@@ -21,7 +18,7 @@ static int put(struct dw_profile *p, const struct dw_extra *wait, struct dw_wait
 		return rc;
 	held.measure = DWELL_MEASURE_OTHERS_WAITED;
 	held.thread = holder.thread;
-	held.stack = is_long ? 0 : holder.stack;
+	held.stack = dw_extra_is_one_long_wait(wait) ? 0 : holder.stack;
 	return dw_vec_push(&p->extras.rows, held);
 }
 

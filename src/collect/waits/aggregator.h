@@ -8,9 +8,8 @@
  *
  * What a thread was ready for without a processor is told beside, as a wait of kind READY without a
  * stack. Where it is known who had the lock that was waited for, a row of OTHERS_WAITED says so:
- * with the holder's stack of when somebody looked, or without one where a single wait took nearly
- * all of the row's time, for then what the holder did in this time tells better
- * (analysis/lock-holders.h). One thread.
+ * with the holder's stack of when somebody looked, or of one long wait without, for what the holder
+ * did in its time tells better (analysis/lock-holders.h). One thread.
  */
 #pragma once
 

@@ -121,6 +121,7 @@ static int find_holder(struct dw_waits_watch *w, const struct dw_tracked_thread 
 
 	v->place.holder = (struct dw_wait_holder){0};
 	v->holder_tid = holder ? tid : 0;
+	v->held_ns = dw_clock_ns(CLOCK_MONOTONIC);
 	if (!holder)
 		return 0;
 	if (!w->knows_holders)
@@ -182,22 +183,42 @@ int dw_waits_tell(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t begin_
 	return dw_wait_aggregator_seen(&v->aggregator, t->profile, &row);
 }
 
+/* When what @th waits for has passed to another thread, tell what it waited for the one before:
+ * until the middle between two looks. 0 or -ENOMEM. */
+static int follow_holder(struct dw_waits_watch *w, const struct dw_tracked_thread *th,
+			 struct dw_waiter *v, uint64_t now_ns)
+{
+	pid_t tid = dw_lock_holder(th->process->pid, &v->at);
+	uint64_t begin = v->told_ns, passed_ns = v->held_ns + (now_ns - v->held_ns) / 2;
+	int rc = 0;
+
+	/* Without a holder it is on its way from one to the next. */
+	if (!tid || now_ns < v->held_ns)
+		return 0;
+	if (tid == v->holder_tid) {
+		v->held_ns = now_ns;
+		return 0;
+	}
+	if (passed_ns > begin) {
+		v->told_ns = passed_ns;
+		rc = dw_waits_tell(w, v, begin, passed_ns, passed_ns - begin);
+	}
+	return rc ? rc : find_holder(w, th, v);
+}
+
 int dw_waits_tell_piece(struct dw_waits_watch *w, const struct dw_tracked_thread *th,
 			struct dw_waiter *v, uint64_t now_ns)
 {
-	uint64_t piece = v->told_ns - v->off_ns, begin = v->told_ns;
-	pid_t tid = v->holder_tid ? dw_lock_holder(th->process->pid, &v->at) : 0;
-	/* Without a holder it is on its way from one to the next. */
-	bool has_passed = tid && tid != v->holder_tid;
-	int rc;
+	uint64_t piece = v->told_ns - v->off_ns, begin;
+	int rc = v->holder_tid ? follow_holder(w, th, v, now_ns) : 0;
 
+	begin = v->told_ns;
 	piece = piece < PIECE_MIN_NS ? PIECE_MIN_NS : piece > PIECE_MAX_NS ? PIECE_MAX_NS : piece;
 	now_ns -= HELD_BACK_NS;
-	if (now_ns < begin + (has_passed ? 0 : piece))
-		return 0;
+	if (rc || now_ns < begin + piece)
+		return rc;
 	v->told_ns = now_ns;
-	rc = dw_waits_tell(w, v, begin, now_ns, now_ns - begin);
-	return rc || !has_passed ? rc : find_holder(w, th, v);
+	return dw_waits_tell(w, v, begin, now_ns, now_ns - begin);
 }
 
 static int arm(struct dw_waits_watch *w, uint64_t now_ns)

@@ -31,7 +31,8 @@ struct dw_waiter {
 	bool has_stack;
 	struct dw_wait_place place;	   /* that was seen last, */
 	struct dw_task_place at;	   /* if somebody has what it waits for there: where, */
-	pid_t holder_tid;		   /* and who, as the program knows him; 0 = nobody */
+	pid_t holder_tid;		   /* who, as the program knows him, 0 = nobody, */
+	uint64_t held_ns;		   /* and when he was seen to have it last */
 	uint64_t seen_from_ns, seen_to_ns; /* when, */
 	uint64_t look_ns;		   /* and how long after the look before */
 	/* What the look before told, and when it was. */
@@ -115,8 +116,8 @@ int dw_waits_see(struct dw_waits_watch *w, struct dw_tracked_thread *th, struct 
 int dw_waits_tell(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t begin_ns, uint64_t end_ns,
 		  uint64_t ns);
 
-/* Tell of a wait of @th that goes on at @now_ns as much as is due: of long ones seldom, but all
- * when what it waits for has passed to another thread. 0 or -ENOMEM. */
+/* Tell of a wait of @th that goes on at @now_ns as much as is due: of long ones seldom, and
+ * whenever what it waits for has passed to another thread. 0 or -ENOMEM. */
 int dw_waits_tell_piece(struct dw_waits_watch *w, const struct dw_tracked_thread *th,
 			struct dw_waiter *v, uint64_t now_ns);
 
