@@ -81,12 +81,16 @@ static int gather(struct locating *l)
 					 (struct activity){at, at, 0, p->samples.thread[i],
 							   p->samples.stack[i]});
 	}
-	dw_vec_each(x, &p->extras.rows)
+	dw_vec_each(x, &p->extras.rows) {
+		/* What one wait lacks it was ready for a processor, still in the same call. */
+		uint64_t ns = dw_extra_is_one_long_wait(x) ? x->span_ns : x->n;
+
 		if (x->measure == DWELL_MEASURE_BLOCKED && x->stack && x->span_ns && !rc &&
 		    dw_map_get(&holders, x->thread))
 			rc = dw_vec_push(&l->done,
 					 (struct activity){x->begin_ns, x->begin_ns + x->span_ns,
-							   (double)x->n, x->thread, x->stack});
+							   (double)ns, x->thread, x->stack});
+	}
 	dw_map_release(&holders);
 	return rc ? rc : sort(l);
 }

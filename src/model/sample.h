@@ -144,8 +144,8 @@ struct dw_extras {
 	DW_VEC(struct dw_extra) rows;
 };
 
-/* Of OTHERS_WAITED: whether @x is one wait, so long that what the holder did in its time tells more
- * than where it was seen once. */
+/* Whether @x, a wait or an OTHERS_WAITED, is of one wait, so long that what threads did in its time
+ * tells more than where they were seen once. */
 bool dw_extra_is_one_long_wait(const struct dw_extra *x);
 
 /* What of @x lies in [@from_ns, @to_ns), @to_ns 0 = no end: of a part of the span as much as its
