@@ -207,7 +207,8 @@ static enum dw_wait_kind combine(enum dw_wait_kind was, const struct saying *s)
 		return s->kind;
 	if (was == DWELL_WAIT_CONDITION &&
 	    (s->kind == DWELL_WAIT_LOCK || s->kind == DWELL_WAIT_CHILD ||
-	     s->kind == DWELL_WAIT_IDLE || s->kind == DWELL_WAIT_INTERPRETER))
+	     s->kind == DWELL_WAIT_IDLE || s->kind == DWELL_WAIT_INTERPRETER ||
+	     s->kind == DWELL_WAIT_SLEEP)) /* runtimes sleep in a condition that nobody signals */
 		return s->kind;
 	return was == DWELL_WAIT_IDLE && s->kind == DWELL_WAIT_SOCKET ? s->kind : was;
 }

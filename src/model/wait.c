@@ -173,6 +173,9 @@ static const struct name c_library[] = {
 	{"System.Threading.Monitor.Wait", DWELL_WAIT_CONDITION},
 	{"System.Threading.WaitHandle.*", DWELL_WAIT_CONDITION},
 	{"System.Threading.Tasks.Task.InternalWaitCore", DWELL_WAIT_CONDITION},
+	/* A tick a second of every ASP.NET Core service. */
+	{"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Infrastructure.Heartbeat.TimerLoop",
+	 DWELL_WAIT_IDLE},
 };
 
 /* What is made of locks in Python's library. Names have no class before Python 3.11. */

@@ -64,7 +64,8 @@ static void add_holder(const struct told *w, enum dw_wait_kind kind)
 	const struct dw_wait_total *h = &t->totals->holders[kind];
 	const struct dw_function *f = dw_functions_get(&t->profile->functions, h->function);
 
-	if (f && h->function_ns > t->totals->waits[kind].ns / 2)
+	if (f && h->function_ns > t->totals->waits[kind].ns / 2 &&
+	    !(f->module && dw_is_system_module(t->profile, f->module)))
 		dw_note(w->t, MORE, WAITS_HELD_BY,
 			.name = {dw_strings_get(&t->profile->strings, f->name)});
 }

@@ -71,6 +71,16 @@ def expect_lines(context, source, least=0.95):
     require(exact >= 0.3 * least * total, f"{exact} of {total} samples in {marked}")
 
 
+def test_waits_are_what_methods_say(context):
+    """The runtime sleeps and locks by conditions of the C library: names of methods tell."""
+    said = sample(context, program(context, SDK), "timed", "10", options=("--off-cpu",)).stdout
+    said = {line.split()[0]: int(line.split()[1]) / 1e3 for line in said.splitlines()}
+    got = {row["waits_for"]: row["wait_time"] / 1e6 for row in report(context, "waits")["rows"]}
+    # While main waits for the lock the other thread sleeps with it.
+    for kind, ms in ("lock", said["waited"]), ("sleep", said["slept"] + said["waited"]):
+        require(abs(got.get(kind, 0) - ms) <= 0.1 * ms + 20, f"{kind}: {got}, of {said}")
+
+
 def test_shares_from_inside(context):
     """As an ordinary user whom perf is refused: two agents in one process."""
     env = {**context.env, "XDG_CACHE_HOME": context.path("cache"), "HOME": context.scratch}
