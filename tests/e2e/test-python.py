@@ -9,6 +9,7 @@ from harness import File, IS_LONG, PYTHONS, cases, expect, find_python, require
 
 # The distribution's, with which all is tried; with others in long runs alone.
 USUAL = next((v for v in PYTHONS if os.path.realpath("/usr/bin/python3").endswith(f"python{v}")), "3.11")
+SOME = tuple(v for v in PYTHONS if IS_LONG or v in (PYTHONS[0], USUAL, PYTHONS[-1]))
 FILE = File(parts=2, without_perf=(f"*/{USUAL}*",))
 SIGMA = 3.5
 TARGETS = os.path.join(os.path.dirname(__file__), os.pardir, "targets")
@@ -86,7 +87,7 @@ def test_native_frames_stand_between(context, version):
     expect(apart, between, "samples with native frames between k_sort and k_key")
 
 
-@cases(*PYTHONS)
+@cases(*SOME)
 def test_functions_that_use_memory_again(context, version):
     """Each made function is told with its own name, file and line, though its memory was another's, and
     all have worked alike."""
@@ -101,7 +102,7 @@ def test_functions_that_use_memory_again(context, version):
     require(total > 15 and most <= 0.2 * total, f"{most} of {total} samples in one of 50 functions")
 
 
-@cases(*PYTHONS)
+@cases(*SOME)
 def test_shares_and_lines(context, version):
     done, _ = sample(context, version, SHARES, "2000")
     said = {name: int(ns) for name, ns in (line.split() for line in done.stdout.splitlines())}

@@ -125,7 +125,7 @@ def functions(context):
         yield recorder, terminal
 
 
-@cases("functions", "calltree", "callers", "summary")
+@cases("calltree", "summary", *more("functions", "callers"))
 def test_nothing_is_lost(context, view):
     """Where somebody is, what he has unfolded, chosen, ordered and searched: all of it is there after the next look, and
     at the end."""
