@@ -123,10 +123,10 @@ TEST(commands_that_start_python_are_known)
 	write_script("by-env-perl", "#!/usr/bin/env perl\n");
 	write_script("shim/python3", "#!/bin/sh\n"); /* of a manager of versions */
 	for (size_t i = 0; i < sizeof pythons / sizeof *pythons; i++)
-		if (!dw_is_python_command(pythons[i]))
+		if (!dw_interpreter_command(pythons[i]))
 			CHECK_FAIL("%s", pythons[i]);
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		if (dw_is_python_command(others[i]))
+		if (dw_interpreter_command(others[i]))
 			CHECK_FAIL("%s", others[i]);
 }
 

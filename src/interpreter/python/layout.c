@@ -1,7 +1,7 @@
 /*
  * The table; see layout.h.
  */
-#include "python/layout.h"
+#include "interpreter/python/layout.h"
 
 #include <stddef.h>
 

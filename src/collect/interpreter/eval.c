@@ -3,7 +3,7 @@
  * where a branch with a condition leads out of the function, or a jump into the middle of another
  * range: jumps to the beginning of one may be calls.
  */
-#include "collect/python/eval.h"
+#include "collect/interpreter/eval.h"
 
 #include "base/cleanup.h"
 #include "code/cfi/fdes.h"
@@ -17,14 +17,14 @@ enum { BYTES_MAX = 1 << 20 };
 struct search {
 	const struct dw_cfi_range *ranges;
 	size_t ranges_n;
-	struct dw_python_eval *to;
+	struct dw_interpreter_eval *to;
 };
 
 static void add_part(struct search *s, uint64_t start, uint64_t end)
 {
-	struct dw_python_eval *e = s->to;
+	struct dw_interpreter_eval *e = s->to;
 
-	if (e->n == DWELL_PYTHON_EVAL_PARTS)
+	if (e->n == DWELL_INTERPRETER_EVAL_PARTS)
 		return;
 	e->parts[e->n].start = start;
 	e->parts[e->n++].end = end;
@@ -36,7 +36,7 @@ static void take_branch(struct search *s, const struct dw_insn *insn, uint64_t s
 	uint64_t target = dw_insn_target(insn, svma);
 	const struct dw_cfi_range *range;
 
-	if (dw_python_eval_has(s->to, target))
+	if (dw_interpreter_eval_has(s->to, target))
 		return;
 	range = dw_cfi_range_find(s->ranges, s->ranges_n, target);
 	if (range && (insn->kind == DWELL_INSN_BRANCH || target != range->start))
@@ -59,7 +59,8 @@ static void take_branches(struct search *s, const uint8_t *code)
 	}
 }
 
-int dw_python_eval_find(const struct dw_elf *elf, uint64_t svma, struct dw_python_eval *ret)
+int dw_interpreter_eval_find(const struct dw_elf *elf, uint64_t svma,
+			     struct dw_interpreter_eval *ret)
 {
 	dw_auto_free struct dw_cfi_range *ranges = NULL;
 	dw_auto_free uint8_t *code = NULL;
@@ -67,7 +68,7 @@ int dw_python_eval_find(const struct dw_elf *elf, uint64_t svma, struct dw_pytho
 	const struct dw_cfi_range *own;
 	int rc;
 
-	*ret = (struct dw_python_eval){0};
+	*ret = (struct dw_interpreter_eval){0};
 	rc = dw_cfi_ranges(elf, &ranges, &s.ranges_n, NULL);
 	s.ranges = ranges;
 	own = rc ? NULL : dw_cfi_range_find(ranges, s.ranges_n, svma);

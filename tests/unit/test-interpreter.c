@@ -1,12 +1,12 @@
 /*
  * What is told of Python: tables of lines and texts (src/code/python/line-table.c), records of code
- * objects (src/collect/python/python.c), and merging (src/collect/samples/python-stack.c).
+ * objects (src/collect/python/python.c), and merging (src/collect/samples/interpreter-stack.c).
  */
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "check.h"
 #include "code/python/line-table.h"
-#include "collect/samples/python-stack.h"
+#include "collect/samples/interpreter-stack.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -141,19 +141,20 @@ TEST(texts)
 struct made {
 	struct dw_profile p;
 	struct dw_jit jit;
-	struct dw_python all;
-	struct dw_python_process *process;
+	struct dw_interpreters all;
+	struct dw_interpreter_process *process;
 };
 
 static void make(struct made *m)
 {
-	static const struct dw_python_runtime runtime = {.version = 0x30b, .eval = 0x1000};
+	static const struct dw_interpreter_runtime runtime = {
+		.language = DWELL_PYTHON, .version = 0x30b, .eval = 0x1000};
 
 	memset(m, 0, sizeof *m);
 	m->p = (struct dw_profile)DW_PROFILE_INIT;
 	dw_jit_init(&m->jit, &m->p);
 	m->all.jit = &m->jit;
-	m->process = dw_python_begin(&runtime, NULL, 0);
+	m->process = dw_interpreter_begin(&runtime, NULL, 0);
 	if (!m->process)
 		abort();
 	m->process->eval.n = 1;
@@ -163,8 +164,8 @@ static void make(struct made *m)
 
 static void unmake(struct made *m)
 {
-	dw_python_end(m->process);
-	dw_python_release(&m->all);
+	dw_interpreter_end(m->process);
+	dw_interpreter_release(&m->all);
 	dw_jit_release(&m->jit);
 	dw_profile_release(&m->p);
 }
@@ -173,13 +174,13 @@ static void unmake(struct made *m)
 static int tell(struct made *m, uint64_t code, uint32_t seal, const char *name, size_t less)
 {
 	uint8_t record[512];
-	struct dw_python_code head = {.code = code,
-				      .seal = seal,
-				      .first_line = FIRST_LINE,
-				      .code_bytes = ENTRIES_BYTES,
-				      .lines_bytes = sizeof entries,
-				      .name = {(uint16_t)strlen(name), 1},
-				      .file = {4, 1}};
+	struct dw_interpreter_code head = {.code = code,
+					   .seal = seal,
+					   .first_line = FIRST_LINE,
+					   .code_bytes = ENTRIES_BYTES,
+					   .lines_bytes = sizeof entries,
+					   .name = {(uint16_t)strlen(name), 1},
+					   .file = {4, 1}};
 	size_t n = sizeof head;
 
 	memcpy(record, &head, n);
@@ -188,22 +189,22 @@ static int tell(struct made *m, uint64_t code, uint32_t seal, const char *name, 
 	memcpy(record + n, "/x.y", 4);
 	n += 4;
 	memcpy(record + n, entries, sizeof entries);
-	return dw_python_tell(&m->all, m->process, record, n + sizeof entries - less);
+	return dw_interpreter_tell(&m->all, m->process, record, n + sizeof entries - less);
 }
 
 TEST(functions)
 {
-	struct dw_python_frame frame = {
-		.code = 0x5000 | DWELL_PYTHON_OUTERMOST, .position = 60, .seal = 7};
+	struct dw_interpreter_frame frame = {
+		.code = 0x5000 | DWELL_INTERPRETER_OUTERMOST, .position = 60, .seal = 7};
 	struct dw_jit_symbol symbol = {0};
 	struct dw_frame row, again;
 	struct made m;
 
 	make(&m);
 	CHECK_INT(tell(&m, 0x5000, 7, "run", 1), DWELL_ERR_FORMAT);
-	CHECK(!dw_python_frame(m.process, &frame, &row));
+	CHECK(!dw_interpreter_frame(m.process, &frame, &row));
 	CHECK_INT(tell(&m, 0x5000, 7, "run", 0), 0);
-	CHECK(dw_python_frame(m.process, &frame, &row));
+	CHECK(dw_interpreter_frame(m.process, &frame, &row));
 	CHECK_INT(dw_jit_finish(&m.jit), 0);
 	CHECK(dw_jit_symbolize(&m.jit, row.module, row.svma, &symbol));
 	CHECK(!strcmp(symbol.name, "run") && !strcmp(symbol.file, "/x.y"));
@@ -211,25 +212,26 @@ TEST(functions)
 	CHECK_INT(symbol.at_line, 74);
 	/* The same function elsewhere is the same place; another at this address is another. */
 	CHECK_INT(tell(&m, 0x6000, 9, "run", 0), 0);
-	CHECK(dw_python_frame(m.process, &(struct dw_python_frame){0x6000, 60, 9}, &again));
+	CHECK(dw_interpreter_frame(m.process, &(struct dw_interpreter_frame){0x6000, 60, 9},
+				   &again));
 	CHECK(again.svma == row.svma && again.module == row.module);
 	CHECK_INT(tell(&m, 0x5000, 8, "stop", 0), 0);
-	CHECK(!dw_python_frame(m.process, &frame, &again));
+	CHECK(!dw_interpreter_frame(m.process, &frame, &again));
 	frame.seal = 8;
-	CHECK(dw_python_frame(m.process, &frame, &again));
+	CHECK(dw_interpreter_frame(m.process, &frame, &again));
 	CHECK(again.svma != row.svma);
 	unmake(&m);
 }
 
-enum { OUTER = DWELL_PYTHON_OUTERMOST, EVAL = 0x1234, NATIVE = 0x9000 };
+enum { OUTER = DWELL_INTERPRETER_OUTERMOST, EVAL = 0x1234, NATIVE = 0x9000 };
 
 /* The names of the stack that @pcs, outermost first, and @frames make, as letters: upper-case
  * native ones (E evaluates), lower-case ones of Python, ! for the mark of a cut. */
-static const char *merged(struct made *m, const char *pcs, const struct dw_python_frame *frames,
-			  size_t n, uint32_t state)
+static const char *merged(struct made *m, const char *pcs,
+			  const struct dw_interpreter_frame *frames, size_t n, uint32_t state)
 {
-	const struct dw_python_merge merge = {&m->p, m->process, &m->all.counts};
-	const struct dw_python_sample sample = {frames, n, state, true};
+	const struct dw_interpreter_merge merge = {&m->p, m->process, &m->all.counts[DWELL_PYTHON]};
+	const struct dw_interpreter_sample sample = {frames, n, state, true};
 	struct dw_walk w = {.has_frames = true};
 	static char text[32];
 	uint32_t stack, at = sizeof text - 1;
@@ -247,7 +249,7 @@ static const char *merged(struct made *m, const char *pcs, const struct dw_pytho
 		    dw_vec_push(&w.frames, f))
 			abort();
 	}
-	if (dw_python_stack_merge(&merge, &w, &sample, &stack))
+	if (dw_interpreter_stack_merge(&merge, &w, &sample, &stack))
 		abort();
 	dw_vec_release(&w.frames);
 	for (; stack; stack = dw_stacks_get(&m->p.stacks, stack)->parent) {
@@ -267,37 +269,38 @@ static const char *merged(struct made *m, const char *pcs, const struct dw_pytho
 TEST(merging)
 {
 	/* Innermost first: c, called by b; both called from C; a, called from C. */
-	static const struct dw_python_frame frames[] = {
+	static const struct dw_interpreter_frame frames[] = {
 		{0x7000, 0, 3}, {0x6000 | OUTER, 0, 2}, {0x5000 | OUTER, 0, 1}};
-	static const struct dw_python_frame bases[] = {
+	static const struct dw_interpreter_frame bases[] = {
 		{OUTER, 0, 0}, {0x7000, 0, 3}, {OUTER, 0, 0}, {0x5000, 0, 1}, {OUTER, 0, 0}};
-	static const struct dw_python_frame unknown[] = {{0x7000, 0, 4}, {0x5000 | OUTER, 0, 1}};
+	static const struct dw_interpreter_frame unknown[] = {{0x7000, 0, 4},
+							      {0x5000 | OUTER, 0, 1}};
 	struct made m;
 
 	make(&m);
 	CHECK_INT(tell(&m, 0x5000, 1, "a", 0) | tell(&m, 0x6000, 2, "b", 0) |
 			  tell(&m, 0x7000, 3, "c", 0),
 		  0);
-	MERGED("SREXYEZ", frames, DWELL_PYTHON_WHOLE, "SRaXYbcZ");
-	MERGED("SEXE", frames, DWELL_PYTHON_WHOLE, "SaXbc");
+	MERGED("SREXYEZ", frames, DWELL_INTERPRETER_WHOLE, "SRaXYbcZ");
+	MERGED("SEXE", frames, DWELL_INTERPRETER_WHOLE, "SaXbc");
 	/* The last call has no frame yet. */
-	MERGED("SEXEYE", frames, DWELL_PYTHON_WHOLE, "SaXbcYE");
-	MERGED("SEXEYE", bases, DWELL_PYTHON_WHOLE, "SaXcY");
-	CHECK_INT(m.all.counts.unmatched, 0);
-	CHECK_INT(m.all.counts.samples, 4);
+	MERGED("SEXEYE", frames, DWELL_INTERPRETER_WHOLE, "SaXbcYE");
+	MERGED("SEXEYE", bases, DWELL_INTERPRETER_WHOLE, "SaXcY");
+	CHECK_INT(m.all.counts[DWELL_PYTHON].unmatched, 0);
+	CHECK_INT(m.all.counts[DWELL_PYTHON].samples, 4);
 	/* What does not go together is left out, and counted. */
-	MERGED("SEX", frames, DWELL_PYTHON_WHOLE, "SEX");
-	MERGED("SEEEEX", frames, DWELL_PYTHON_WHOLE, "SEEEEX");
-	CHECK_INT(m.all.counts.unmatched, 2);
-	CHECK_INT(m.all.counts.samples, 4);
+	MERGED("SEX", frames, DWELL_INTERPRETER_WHOLE, "SEX");
+	MERGED("SEEEEX", frames, DWELL_INTERPRETER_WHOLE, "SEEEEX");
+	CHECK_INT(m.all.counts[DWELL_PYTHON].unmatched, 2);
+	CHECK_INT(m.all.counts[DWELL_PYTHON].samples, 4);
 	/* Of a cut stack Python knows the callers. */
-	MERGED("!YEZ", frames, DWELL_PYTHON_WHOLE, "!aYbcZ");
-	MERGED("SEXEZ", frames, DWELL_PYTHON_DEEP, "!aXbcZ");
-	MERGED("SEREXEZ", frames, DWELL_PYTHON_DEEP, "!aXbcZ");
-	CHECK_INT(m.all.counts.unmatched, 2);
-	CHECK_INT(m.all.counts.unnamed, 0);
-	MERGED("SE", unknown, DWELL_PYTHON_WHOLE, "Sa");
-	CHECK_INT(m.all.counts.unnamed, 1);
+	MERGED("!YEZ", frames, DWELL_INTERPRETER_WHOLE, "!aYbcZ");
+	MERGED("SEXEZ", frames, DWELL_INTERPRETER_DEEP, "!aXbcZ");
+	MERGED("SEREXEZ", frames, DWELL_INTERPRETER_DEEP, "!aXbcZ");
+	CHECK_INT(m.all.counts[DWELL_PYTHON].unmatched, 2);
+	CHECK_INT(m.all.counts[DWELL_PYTHON].unnamed, 0);
+	MERGED("SE", unknown, DWELL_INTERPRETER_WHOLE, "Sa");
+	CHECK_INT(m.all.counts[DWELL_PYTHON].unnamed, 1);
 	unmake(&m);
 }
 
