@@ -250,9 +250,11 @@ bool dw_is_dotnet_command(char *const *argv)
 static const struct {
 	const char *pattern, *language;
 } interpreters[] = {
-	{"python3.9", "Python"}, {"python3.1[0-3]", "Python"}, {"php", "PHP"},
-	{"php7.4", "PHP"},	 {"php8.[0-4]", "PHP"},	       {"php-fpm*", "PHP"},
-	{"php-cgi*", "PHP"},
+	{"python3.9", "Python"}, {"python3.1[0-3]", "Python"},
+	{"php", "PHP"},		 {"php7.4", "PHP"},
+	{"php8.[0-4]", "PHP"},	 {"php-fpm*", "PHP"},
+	{"php-cgi*", "PHP"},	 {"ruby", "Ruby"},
+	{"ruby3.[0-4]", "Ruby"},
 };
 
 static const char *base_name(const char *path)

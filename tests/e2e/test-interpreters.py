@@ -47,13 +47,62 @@ PHP_CALLS = {
     "k_in_fiber": {"k_body", "k_in_fiber"},
     "k_hot": {"k_main"},
 }
+RUBY_CALLS = {
+    "<main>": {""},
+    "block in <main>": {"<main>"},
+    "block (2 levels) in <main>": {""},  # a thread
+    "k_child": {"block in <main>"},
+    "k_thread": {"block (2 levels) in <main>"},
+    "k_main": {"<main>", "k_child", "k_thread"},
+    "block in k_main": {"k_main"},
+    "k_chain_1": {"block in k_main"},
+    **{f"k_chain_{i}": {f"k_chain_{i - 1}"} for i in range(2, 5)},
+    "k_short": {"k_chain_4"},
+    "k_recurse": {"block in k_main", "k_recurse"},
+    "k_bottom": {"k_recurse"},
+    "k_consume": {"k_main"},
+    "k_generate": {"k_consume"},
+    "block in k_generate": {"k_generate"},
+    "block in k_consume": {"block in k_generate"},
+    "k_given": {"block in k_generate", "block in k_closure"},
+    "k_sort": {"k_main"},
+    "sort_by": {"k_sort"},
+    "block in k_sort": {"sort_by"},
+    "k_key": {"block in k_sort"},
+    "block in k_key": {"map"},
+    "map": {"k_key", "<main>"},
+    "k_map": {"block in k_key"},
+    "k_try": {"block in k_main"},
+    "rescue in k_try": {"k_try"},
+    "k_raise_1": {"k_try"},
+    "ensure in k_raise_1": {"k_raise_1"},
+    "k_raise_2": {"k_raise_1"},
+    "k_raise_3": {"k_raise_2"},
+    "raise": {"k_raise_3"},
+    "k_methods": {"k_main"},
+    "block in k_methods": {"k_methods"},
+    "inherited_one": {"block in k_methods"},
+    "fixed": {"inherited_one"},
+    "method_missing": {"inherited_one"},
+    "block in <class:KBase>": {"block in k_methods"},
+    "k_closure": {"k_main"},
+    "block in k_closure": {"k_closure"},
+    "k_fiber": {"k_main"},
+    "block in k_fiber": {""},  # the stack of a fiber begins there
+    "k_body": {"block in k_fiber"},
+    "block in k_body": {"k_body"},
+    "k_in_fiber": {"block in k_body", "k_in_fiber"},
+    "k_hot": {"k_main"},
+}
 LANGUAGES = {
     "php": {"known": "known.php", "shares": "shares.php", "calls": PHP_CALLS,
-            "module": {"known.php"}, "machine": ("execute_ex", "zend_", "php8"),
+            "machine": ("execute_ex", "zend_", "php8"),
             "loop": ("    for ($i = 0; $i < $n; $i++) {", "        $s += $i * 31;"), "spend": "Sixth::spend",
-            "between": ("usort", "k_key")},
+            "between": ("usort", "k_key"), "kinds": ("once", "fork", "spawn")},
+    "ruby": {"known": "known.rb", "shares": "shares.rb", "calls": RUBY_CALLS, "machine": ("libruby", "rb_"),
+             "loop": ("  while i < n", "    s += i * 31", "    i += 1"), "spend": "spend",
+             "between": ("sort_by", "block in k_sort"), "kinds": ("once", "fork", "spawn", "threads")},
 }
-KINDS = ("once", "fork", "spawn")
 
 
 def target(language, name):
@@ -78,7 +127,7 @@ def stacks(context):
         yield names.split(";")[1:], int(n)
 
 
-@cases(*(f"{language}-{kind}" for language in LANGUAGES for kind in KINDS))
+@cases(*(f"{language}-{kind}" for language, of in LANGUAGES.items() for kind in of["kinds"]))
 def test_each_function_has_its_callers(context, case):
     language, kind = case.split("-")
     calls = LANGUAGES[language]["calls"]

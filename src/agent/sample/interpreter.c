@@ -17,7 +17,8 @@ enum {
 	BUFFERS = 64,
 };
 
-static const struct dw_interpreter_kind *const kinds[] = {&dw_python_kind, &dw_php_kind};
+static const struct dw_interpreter_kind *const kinds[] = {&dw_python_kind, &dw_php_kind,
+							  &dw_ruby_kind};
 
 static struct {
 	const struct dw_interpreter_kind *kind; /* NULL = this process has none */

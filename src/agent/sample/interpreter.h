@@ -31,7 +31,7 @@ struct dw_interpreter_kind {
 	uint64_t (*place)(const struct dw_interpreter_found *found);
 };
 
-extern const struct dw_interpreter_kind dw_python_kind, dw_php_kind;
+extern const struct dw_interpreter_kind dw_python_kind, dw_php_kind, dw_ruby_kind;
 
 /* Copy the page at @at, of this process or another one. False: it cannot be read. */
 bool dw_interpreter_copy_page(int32_t pid, uint64_t at, uint8_t ret[DWELL_INTERPRETER_PAGE]);
