@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size -= 2 + sample.n * sizeof *frames;
 	dw_jit_init(&jit, &p);
 	all.jit = &jit;
-	process = dw_interpreter_begin(&runtime, NULL, 0);
+	process = dw_interpreter_begin(&runtime);
 	if (!process)
 		abort();
 	process->eval.n = 1;

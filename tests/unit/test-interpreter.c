@@ -154,7 +154,7 @@ static void make(struct made *m)
 	m->p = (struct dw_profile)DW_PROFILE_INIT;
 	dw_jit_init(&m->jit, &m->p);
 	m->all.jit = &m->jit;
-	m->process = dw_interpreter_begin(&runtime, NULL, 0);
+	m->process = dw_interpreter_begin(&runtime);
 	if (!m->process)
 		abort();
 	m->process->eval.n = 1;

@@ -286,12 +286,31 @@ static int take_stack(const struct reading *g, const struct dw_in_process_record
 	return take(g->r, &sample);
 }
 
+/* Say where the code of @p's interpreter is, once its mappings are known: those of a fork's child
+ * may come later than what it tells. 0 or -ENOMEM. */
+static int place_interpreter(const struct reading *g, struct dw_tracked_process *p,
+			     uint64_t time_ns)
+{
+	const struct dw_avma eval = {p->interpreter->told.eval};
+	const struct dw_space_range *range = dw_space_find(&p->space, eval);
+
+	if (!range && dw_track_resync(&g->r->dispatcher->track, p, time_ns))
+		range = dw_space_find(&p->space, eval);
+	if (!range)
+		return 0;
+	return dw_interpreter_place(p->interpreter,
+				    dw_perf_modules_elf(&g->r->dispatcher->modules, range->module),
+				    range->bias);
+}
+
 /* Take a sample of a thread that runs an interpreter. */
 static int take_frames(const struct reading *g, const struct dw_in_process_record *record)
 {
 	struct dw_interpreter_sample frames = {.is_told = true};
+	const struct dw_tracked_thread *th = dw_track_find(&g->r->dispatcher->track, record->tid);
 	struct dw_interpreter_stack head = {0};
 	size_t n = sizeof head;
+	int rc;
 
 	if (record->content_bytes >= n)
 		memcpy(&head, record->content, n);
@@ -303,27 +322,27 @@ static int take_frames(const struct reading *g, const struct dw_in_process_recor
 	frames.frames = (const void *)(record->content + sizeof head);
 	frames.n = head.n;
 	frames.state = head.state;
+	if (th && th->process->interpreter && !th->process->interpreter->is_placed) {
+		rc = place_interpreter(g, th->process, record->time_ns);
+		if (rc)
+			return rc;
+	}
 	return take_stack(g, record, record->content + n, record->content_bytes - n, &frames);
 }
 
 /* The process has an interpreter, which it tells once: in its constructor, or when it was forked.
  */
 static int begin_interpreter(const struct reading *g, struct dw_tracked_process *p,
-			     const struct dw_interpreter_runtime *told)
+			     const struct dw_interpreter_runtime *told, uint64_t time_ns)
 {
-	const struct dw_space_range *range = dw_space_find(&p->space, (struct dw_avma){told->eval});
-	const struct dw_elf *elf = NULL;
-
 	if (p->interpreter || !told->language || told->language >= DWELL_LANGUAGES_END)
 		return DWELL_ERR_FORMAT;
 	if (!told->eval) {
 		g->r->dispatcher->unwinder.interpreters.counts[told->language].unknown++;
 		return 0;
 	}
-	if (range)
-		elf = dw_perf_modules_elf(&g->r->dispatcher->modules, range->module);
-	p->interpreter = dw_interpreter_begin(told, elf, range ? range->bias : 0);
-	return p->interpreter ? 0 : -ENOMEM;
+	p->interpreter = dw_interpreter_begin(told);
+	return p->interpreter ? place_interpreter(g, p, time_ns) : -ENOMEM;
 }
 
 /* Take what is told of an interpreter but for samples. */
@@ -340,7 +359,7 @@ static int take_interpreter(const struct reading *g, const struct dw_in_process_
 	rc = DWELL_ERR_FORMAT;
 	if (record->kind == DWELL_SAMPLE_INTERPRETER && record->content_bytes == sizeof told) {
 		memcpy(&told, record->content, sizeof told);
-		rc = begin_interpreter(g, th->process, &told);
+		rc = begin_interpreter(g, th->process, &told, record->time_ns);
 	} else if (record->kind == DWELL_SAMPLE_INTERPRETER_CODE && th->process->interpreter) {
 		rc = dw_interpreter_tell(all, th->process->interpreter, record->content,
 					 record->content_bytes);

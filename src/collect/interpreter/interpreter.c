@@ -191,20 +191,20 @@ static int place(struct dw_interpreters *all, const struct dw_interpreter_proces
 	return rc ? rc : add_lines(all, p, t, function, *ret);
 }
 
-struct dw_interpreter_process *dw_interpreter_begin(const struct dw_interpreter_runtime *told,
-						    const struct dw_elf *elf, uint64_t bias)
+struct dw_interpreter_process *dw_interpreter_begin(const struct dw_interpreter_runtime *told)
 {
 	struct dw_interpreter_process *p = calloc(1, sizeof *p);
 
-	if (!p)
-		return NULL;
-	p->told = *told;
-	p->bias = bias;
-	if (elf && dw_interpreter_eval_find(elf, told->eval - bias, &p->eval)) {
-		free(p);
-		return NULL;
-	}
+	if (p)
+		p->told = *told;
 	return p;
+}
+
+int dw_interpreter_place(struct dw_interpreter_process *p, const struct dw_elf *elf, uint64_t bias)
+{
+	p->is_placed = true;
+	p->bias = bias;
+	return elf ? dw_interpreter_eval_find(elf, p->told.eval - bias, &p->eval) : 0;
 }
 
 int dw_interpreter_tell(struct dw_interpreters *all, struct dw_interpreter_process *p,

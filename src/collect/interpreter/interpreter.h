@@ -56,17 +56,19 @@ struct dw_interpreter_threads {
 /* One process's interpreter. */
 struct dw_interpreter_process {
 	struct dw_interpreter_runtime told;
-	uint64_t bias; /* of the module with it: svma = avma - bias */
+	bool is_placed; /* the next two are known */
+	uint64_t bias;	/* of the module with it: svma = avma - bias */
 	struct dw_interpreter_eval eval;
 	struct dw_map by_code; /* number of a function -> row + 1 */
 	DW_VEC(struct dw_interpreter_told) codes;
 	struct dw_interpreter_threads threads;
 };
 
-/* The process has the interpreter @told, in the module whose bytes are @elf (NULL = not known) at
- * @bias. NULL = no memory. */
-struct dw_interpreter_process *dw_interpreter_begin(const struct dw_interpreter_runtime *told,
-						    const struct dw_elf *elf, uint64_t bias);
+/* The process has the interpreter @told. NULL = no memory. */
+struct dw_interpreter_process *dw_interpreter_begin(const struct dw_interpreter_runtime *told);
+
+/* It is in the module whose bytes are @elf (NULL = not known) at @bias. 0 or -ENOMEM. */
+int dw_interpreter_place(struct dw_interpreter_process *p, const struct dw_elf *elf, uint64_t bias);
 
 /* Take in the @n bytes at @record, struct dw_interpreter_code and what follows it. 0,
  * DWELL_ERR_FORMAT or -ENOMEM. */
