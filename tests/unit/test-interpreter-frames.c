@@ -6,6 +6,8 @@
 #include "interpreter/frames.h"
 #include "interpreter/php/frames.h"
 #include "interpreter/php/layout.h"
+#include "interpreter/ruby/frames.h"
+#include "interpreter/ruby/layout.h"
 
 #include <string.h>
 
@@ -246,6 +248,159 @@ TEST(changed_memory_of_php)
 	struct dw_interpreter_frames f = begin(&dw_php_reader, dw_php_layout(20220829));
 	uint32_t whole = read_changed(make_php, &f, BASE + GLOBALS);
 
+	CHECK(whole > ROUNDS / 2 && whole < ROUNDS);
+}
+
+/* Ruby's memory of 3.1: where what stands in it. */
+enum {
+	CONTEXT = 0x20,
+	NAMES = 0x100, /* where the table of names is kept */
+	STACK = 0x400, /* of a fiber: environments, then frames at its end */
+	STACK_WORDS = 256,
+	SEQUENCES = 0x1000, /* objects, then bodies, their instructions and lines */
+	METHODS = 0x2400,
+	STRINGS = 0x2800,
+	ARRAYS = 0x3800,
+	ROWS = 60, /* of a table of lines: every instruction begins one */
+};
+
+/* A short string @i. */
+static uint64_t put_string(int i, const char *text)
+{
+	uint64_t at = STRINGS + (uint64_t)i * 40;
+
+	put(at, 5 | strlen(text) << 14);
+	memcpy(made.bytes + at + 16, text, strlen(text));
+	return BASE + at;
+}
+
+/* Instruction sequence @i called @label, with lines from 100 * (i + 1) on: ROWS instructions, one a
+ * line. */
+static uint64_t put_sequence(int i, const char *label)
+{
+	uint64_t at = SEQUENCES + (uint64_t)i * 0x800, body = at + 64, rows = at + 256,
+		 set = at + 0x3e0;
+	uint32_t first = 100 * ((uint32_t)i + 1);
+
+	put(at, 0x1a | 7 << 12);
+	put(at + 16, BASE + body);
+	put_half(body + 4, ROWS);
+	put(body + 8, BASE + at + 0x500); /* instructions: nobody reads them */
+	put(body + 64, put_string(20, "/x.rb"));
+	put(body + 80, put_string(i, label));
+	put(body + 88, (uint64_t)first << 1 | 1);
+	put_half(body + 108, first + ROWS);
+	put(body + 120, BASE + rows);
+	put_half(body + 136, ROWS);
+	put(body + 144, BASE + set);
+	for (uint32_t k = 0; k < ROWS; k++)
+		put_half(rows + k * 12, first + k);
+	/* Ranks of the first 54, nine a word, then a block: rank, ranks of its words, its words. */
+	for (uint64_t k = 0; k < 54; k++) {
+		uint64_t word;
+
+		memcpy(&word, made.bytes + set + k / 9 * 8, 8);
+		put(set + k / 9 * 8, word | (k + 1) << k % 9 * 7);
+	}
+	put_half(set + 48, 54);
+	put(set + 64, (1 << (ROWS - 54)) - 1);
+	return BASE + at;
+}
+
+/* The next outer frame of Ruby: @sequence at instruction @at (0: none), its environment with @flags
+ * and @method. */
+static void put_control(int i, uint64_t sequence, uint64_t at, uint64_t flags, uint64_t method)
+{
+	uint64_t environment = STACK + 16 + (uint64_t)i * 24;
+	uint64_t frame = STACK + STACK_WORDS * 8 - (6 - (uint64_t)i) * 64;
+
+	put(frame, sequence ? sequence + 0x500 + (at + 1) * 8 : 0);
+	put(frame + 16, sequence);
+	put(frame + 32, BASE + environment);
+	put(environment - 16, method);
+	put(environment, flags);
+}
+
+static void make_ruby(void)
+{
+	enum { FINISH = 0x20, CFUNC = 0x55550001, METHOD = 0x11110001, BLOCK = 0x22220001 };
+	uint64_t main_code, block, method = BASE + METHODS;
+
+	memset(made.bytes, 0, sizeof made.bytes);
+	main_code = put_sequence(0, "<main>");
+	block = put_sequence(1, "block in run");
+	/* Name 1000 = piece 1, row 488: arrays that point elsewhere, and one that holds a pair. */
+	put(NAMES, BASE + ARRAYS);
+	put(ARRAYS, 7);
+	put(ARRAYS + 16, 2);
+	put(ARRAYS + 32, BASE + ARRAYS + 64);
+	put(ARRAYS + 64 + 8, BASE + ARRAYS + 128);
+	put(ARRAYS + 128, 7);
+	put(ARRAYS + 128 + 16, 1024);
+	put(ARRAYS + 128 + 32, BASE + 0x1c00);
+	put(0x1c00 + 488 * 16, put_string(2, "times"));
+	put(METHODS, 0x1a | 6 << 12);
+	put(METHODS + 24, 1000 << 4 | 2);
+	put_control(0, block, 57, BLOCK | FINISH, 0); /* of the block's words */
+	put_control(1, 0, 0, 0x66660001, 0);	      /* a block in C */
+	put_control(2, 0, 0, CFUNC, method);
+	put_control(3, main_code, 20, METHOD, 0);
+	put_control(4, main_code, 0, METHOD | FINISH, 0);
+	put_control(5, main_code, 0, 0x79990001 | FINISH, 0); /* where a stack begins */
+	put(CONTEXT, BASE + STACK);
+	put(CONTEXT + 8, STACK_WORDS);
+	put(CONTEXT + 16, BASE + STACK + STACK_WORDS * 8 - 6 * 64);
+}
+
+TEST(frames_of_ruby)
+{
+	static const char *const names[] = {"block in run", "times", "<main>", "<main>"};
+	static const uint32_t positions[] = {57, DWELL_INTERPRETER_POSITION_NONE, 20, 0};
+	static const uint64_t flags[] = {DWELL_INTERPRETER_OUTERMOST, 0, 0,
+					 DWELL_INTERPRETER_OUTERMOST};
+	struct dw_interpreter_frames f = begin(&dw_ruby_reader, dw_ruby_layout(0x301));
+
+	make_ruby();
+	f.type = BASE + NAMES;
+	f.reader->read(&f, BASE + CONTEXT);
+	CHECK_INT(f.state, DWELL_INTERPRETER_WHOLE);
+	CHECK_INT(f.n, sizeof names / sizeof *names);
+	CHECK_INT(made.met, f.n);
+	for (uint32_t i = 0; i < f.n; i++) {
+		CHECK(!strcmp(made.names[i], names[i]));
+		CHECK_INT(f.rows[i].position, positions[i]);
+		CHECK_INT(f.rows[i].code & DWELL_INTERPRETER_FLAGS, flags[i]);
+	}
+	f.type = 0; /* without names methods in C have no frames */
+	f.reader->read(&f, BASE + CONTEXT);
+	CHECK_INT(f.n, 3);
+	CHECK(!dw_ruby_layout(0x305) && !dw_ruby_layout(0x207));
+}
+
+TEST(stacks_of_ruby_that_are_none)
+{
+	struct dw_interpreter_frames f = begin(&dw_ruby_reader, dw_ruby_layout(0x301));
+
+	make_ruby();
+	put(CONTEXT + 8, 1ull << 40);
+	f.reader->read(&f, BASE + CONTEXT);
+	CHECK_INT(f.state, DWELL_INTERPRETER_TORN);
+	make_ruby();
+	put(SEQUENCES, 0x1a | 6 << 12); /* no instruction sequence */
+	f.reader->read(&f, BASE + CONTEXT);
+	CHECK_INT(f.state, DWELL_INTERPRETER_TORN);
+	CHECK_INT(f.n, 0);
+	f.reader->read(&f, 0x10);
+	CHECK_INT(f.state, DWELL_INTERPRETER_TORN);
+}
+
+TEST(changed_memory_of_ruby)
+{
+	struct dw_interpreter_frames f = begin(&dw_ruby_reader, dw_ruby_layout(0x301));
+	uint32_t whole;
+
+	f.type = BASE + NAMES;
+	whole = read_changed(make_ruby, &f, BASE + CONTEXT);
 	CHECK(whole > ROUNDS / 2 && whole < ROUNDS);
 }
 

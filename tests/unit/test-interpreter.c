@@ -304,4 +304,67 @@ TEST(merging)
 	unmake(&m);
 }
 
+/* Of interpreters that make a frame before they evaluate it, and have stacks beside the thread's.
+ */
+TEST(merging_of_others)
+{
+	static const struct dw_interpreter_frame frames[] = {
+		{0x7000, 0, 3}, {0x6000 | OUTER, 0, 2}, {0x5000 | OUTER, 0, 1}};
+	static const struct dw_interpreter_frame fiber[] = {{0x7000 | OUTER, 0, 3},
+							    {DWELL_INTERPRETER_SWITCH, 0, 0},
+							    {0x6000, 0, 2},
+							    {0x5000 | OUTER, 0, 1}};
+	struct made m;
+
+	make(&m);
+	CHECK_INT(tell(&m, 0x5000, 1, "a", 0) | tell(&m, 0x6000, 2, "b", 0) |
+			  tell(&m, 0x7000, 3, "c", 0),
+		  0);
+	MERGED("SEXY", frames, DWELL_INTERPRETER_WHOLE, "SEXY");
+	CHECK_INT(m.all.counts[DWELL_PYTHON].unmatched, 1);
+	m.process->told.language = DWELL_RUBY;
+	MERGED("SEXY", frames, DWELL_INTERPRETER_WHOLE, "SaXYbc");
+	MERGED("SEXE", frames, DWELL_INTERPRETER_WHOLE, "SaXbc");
+	MERGED("FEX", fiber, DWELL_INTERPRETER_WHOLE, "abFcX");
+	MERGED("FX", fiber, DWELL_INTERPRETER_WHOLE, "abFXc");
+	MERGED("!FEX", fiber, DWELL_INTERPRETER_WHOLE, "abFcX"); /* of a fiber nothing is cut */
+	CHECK_INT(m.all.counts[DWELL_PYTHON].unmatched, 1);
+	MERGED("SX", frames, DWELL_INTERPRETER_WHOLE, "SX");
+	CHECK_INT(m.all.counts[DWELL_PYTHON].unmatched, 2);
+	unmake(&m);
+}
+
+/* What is not of Python has its lines by their numbers, and a class before its name. */
+TEST(functions_of_others)
+{
+	static const uint8_t texts[] = "K\0/p:3run/x.y";
+	struct dw_interpreter_code head = {.code = 0x5000,
+					   .seal = 7,
+					   .first_line = 10,
+					   .code_bytes = 4,
+					   .owner = {6, 1},
+					   .name = {3, 1},
+					   .file = {4, 1}};
+	uint8_t record[sizeof head + sizeof texts - 1];
+	struct dw_jit_symbol symbol = {0};
+	struct dw_frame row;
+	struct made m;
+
+	make(&m);
+	m.process->told.language = DWELL_PHP;
+	memcpy(record, &head, sizeof head);
+	memcpy(record + sizeof head, texts, sizeof texts - 1);
+	CHECK_INT(dw_interpreter_tell(&m.all, m.process, record, sizeof record), 0);
+	CHECK(dw_interpreter_frame(m.process, &(struct dw_interpreter_frame){0x5000, 2, 7}, &row));
+	CHECK_INT(dw_jit_finish(&m.jit), 0);
+	CHECK(dw_jit_symbolize(&m.jit, row.module, row.svma, &symbol));
+	CHECK(!strcmp(symbol.name, "K::run") && !strcmp(symbol.file, "/x.y"));
+	CHECK_INT(symbol.line, 10);
+	CHECK_INT(symbol.at_line, 12);
+	head.code_bytes = DWELL_INTERPRETER_LINES_MAX + 1;
+	memcpy(record, &head, sizeof head);
+	CHECK_INT(dw_interpreter_tell(&m.all, m.process, record, sizeof record), DWELL_ERR_FORMAT);
+	unmake(&m);
+}
+
 TEST_MAIN()
