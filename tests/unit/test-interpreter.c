@@ -1,6 +1,7 @@
 /*
- * What is told of Python: tables of lines and texts (src/code/python/line-table.c), records of code
- * objects (src/collect/python/python.c), and merging (src/collect/samples/interpreter-stack.c).
+ * What is told of interpreters: tables of lines and texts (src/code/python/line-table.c), records
+ * of functions (src/collect/interpreter/interpreter.c), and merging
+ * (src/collect/samples/interpreter-stack.c).
  */
 #include "base/cleanup.h"
 #include "base/error.h"

@@ -14,6 +14,6 @@ struct dw_php_layout {
 	uint8_t function_opcodes, function_last, function_file, function_line;
 };
 
-/* The layout of the version with modules of @api; NULL = none is known. [async-signal-safe]
+/* The layout of the version with modules of @api, NULL = none is known. [async-signal-safe]
  * [any-thread] */
 const struct dw_php_layout *dw_php_layout(uint32_t api);

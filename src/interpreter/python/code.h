@@ -6,7 +6,7 @@
 
 #include "interpreter/frames.h"
 
-/* Describe the code object at @code; see struct dw_interpreter_reader. */
+/* Describe the code object at @code, as struct dw_interpreter_reader wants it. */
 void dw_python_describe(struct dw_interpreter_frames *f, uint64_t code,
 			struct dw_interpreter_code *ret,
 			struct dw_interpreter_part parts[DWELL_INTERPRETER_PARTS]);

@@ -2,7 +2,7 @@
  * Instruction sequences; see code.h.
  *
  * Rows of lines are found by the rank of an instruction among those that begin a row: a set of bits
- * with counts beside it. Source: iseq.c (succ_index_lookup), symbol.c, include/ruby/internal/core.
+ * with counts beside it. Source: iseq.c (succ_index_lookup), symbol.c, rstring.h, rarray.h.
  */
 #include "interpreter/ruby/code.h"
 

@@ -16,8 +16,8 @@ bool dw_ruby_is_method(struct dw_interpreter_frames *f, uint64_t at);
  */
 uint32_t dw_ruby_position(struct dw_interpreter_frames *f, uint64_t body, uint64_t pc);
 
-/* Describe the instruction sequence or entry of a method at @object; see struct
- * dw_interpreter_reader. */
+/* Describe the instruction sequence or entry of a method at @object, as struct
+ * dw_interpreter_reader wants it. */
 void dw_ruby_describe(struct dw_interpreter_frames *f, uint64_t object,
 		      struct dw_interpreter_code *ret,
 		      struct dw_interpreter_part parts[DWELL_INTERPRETER_PARTS]);

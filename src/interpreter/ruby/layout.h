@@ -18,5 +18,5 @@ struct dw_ruby_layout {
 	bool has_length;     /* which says its length where long ones do, not in its flags */
 };
 
-/* The layout of @version; NULL = none is known. [async-signal-safe] [any-thread] */
+/* The layout of @version, NULL = none is known. [async-signal-safe] [any-thread] */
 const struct dw_ruby_layout *dw_ruby_layout(uint32_t version);
