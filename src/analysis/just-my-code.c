@@ -32,13 +32,16 @@ static const char *const system_modules[] = {
 
 /* Modules that interpret somebody's code: what they do for that is its functions' own time, and no
  * call. */
-static const char *const interpreters[] = {"python3", "python3.[0-9]*", "libpython3*.so*"};
+static const char *const interpreters[] = {
+	"python3",    "python3.[0-9]*", "libpython3*.so*", /* CPython */
+	"php",	      "php[78].[0-9]*", "php-fpm*",	   "php-cgi*",	  "libphp*.so*",
+	"opcache.so", "ruby",		"ruby[23].[0-9]*", "libruby*.so*"};
 
 enum path_class {
 	NEUTRAL, /* no code: a thread's beginning, a cut, what no memory was left for */
 	MINE,
 	SYSTEM,
-	LIBRARY,     /* of the system's: functions of Python's own library */
+	LIBRARY,     /* of the system's: functions of a language's own library */
 	KERNEL,	     /* likewise */
 	INTERPRETER, /* likewise */
 	STATEMENT,   /* of its parent's function */
@@ -64,6 +67,18 @@ struct paths {
 	uint32_t *led_by;
 	size_t folded; /* paths, and times that those above the user's code were left out */
 };
+
+/* Whether the module at @path, a source file of a language, is what its interpreter has in itself,
+ * or comes with Ruby's: not what was installed beside that. */
+static bool comes_with_another(const struct dw_module *m, const char *path)
+{
+	if (m->kind != DWELL_MODULE_JIT)
+		return false;
+	if (!strcmp(path, "[php]") || !strcmp(path, "[ruby]") ||
+	    !strncmp(path, "<internal:", strlen("<internal:")))
+		return true;
+	return strstr(path, "/lib/ruby/") && !strstr(path, "/gems/");
+}
 
 /* Whether the module at @path, a source file of Python's or a library, comes with the interpreter:
  * not what was installed beside that. */
@@ -104,12 +119,21 @@ bool dw_is_python_library(const struct dw_profile *p, uint32_t id)
 	       comes_with_python(m, dw_strings_get(&p->strings, m->path));
 }
 
+/* Whether its functions are of a language's own library. */
+static bool is_language_library(const struct dw_profile *p, uint32_t id)
+{
+	const struct dw_module *m = dw_modules_get(&p->modules, id);
+
+	return dw_is_python_library(p, id) ||
+	       comes_with_another(m, dw_strings_get(&p->strings, m->path));
+}
+
 /* Whose code a module is that the system has. */
 static enum path_class classify_system(const struct dw_profile *p, uint32_t id)
 {
 	if (dw_modules_get(&p->modules, id)->kind == DWELL_MODULE_KERNEL)
 		return KERNEL;
-	if (dw_is_python_library(p, id))
+	if (is_language_library(p, id))
 		return LIBRARY;
 	return dw_is_interpreter(p, id) ? INTERPRETER : SYSTEM;
 }
@@ -120,7 +144,8 @@ bool dw_is_system_module(const struct dw_profile *p, uint32_t id)
 	const char *name = dw_strings_get(&p->strings, m->name);
 
 	if (m->kind == DWELL_MODULE_KERNEL || m->kind == DWELL_MODULE_VDSO ||
-	    comes_with_python(m, dw_strings_get(&p->strings, m->path)) || dw_is_interpreter(p, id))
+	    comes_with_python(m, dw_strings_get(&p->strings, m->path)) ||
+	    is_language_library(p, id) || dw_is_interpreter(p, id))
 		return true;
 	return fits_one(name, system_modules, sizeof system_modules / sizeof *system_modules);
 }
@@ -360,7 +385,7 @@ static void keep(struct paths *t, uint32_t id)
 }
 
 /* Whether @id, which nobody's own code called, is what the kernel does for the system's code, or
- * what machine code does for a function of Python's library. */
+ * what machine code does for a function of a language's library. */
 static bool is_below_a_call(const struct paths *t, uint32_t id)
 {
 	uint32_t parent = t->parent[id];

@@ -34,7 +34,7 @@ struct dw_my_code_rule {
 /* Whether module @id, which is there, is the system's if nobody says otherwise. */
 bool dw_is_system_module(const struct dw_profile *p, uint32_t id);
 
-/* Whether it is an interpreter of Python. */
+/* Whether it is an interpreter: of Python, PHP or Ruby. */
 bool dw_is_interpreter(const struct dw_profile *p, uint32_t id);
 
 /* Whether its functions are of Python's own library. */

@@ -11,6 +11,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -245,8 +246,16 @@ bool dw_is_dotnet_command(char *const *argv)
 	return false;
 }
 
-/* Minor versions of Python 3 whose frames are known (src/agent/sample/python-layout.c). */
-enum { PYTHON_FIRST = 9, PYTHON_LAST = 13 };
+/* What interpreters' files are called whose frames are known (src/interpreter/). */
+static const struct {
+	const char *pattern, *language;
+} interpreters[] = {
+	{"python3.9", "Python"}, {"python3.1[0-3]", "Python"},
+	{"php", "PHP"},		 {"php7.4", "PHP"},
+	{"php8.[0-4]", "PHP"},	 {"php-fpm*", "PHP"},
+	{"php-cgi*", "PHP"},	 {"ruby", "Ruby"},
+	{"ruby3.[0-4]", "Ruby"},
+};
 
 static const char *base_name(const char *path)
 {
@@ -255,17 +264,13 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Whether @path is named as such an interpreter. */
-static bool is_python(const char *path)
+/* The language of an interpreter whose file is @path. NULL = it is none. */
+static const char *language_of(const char *path)
 {
-	static const char prefix[] = "python3.";
-	const char *name = base_name(path);
-	const char *minor = name + sizeof prefix - 1;
-
-	if (strncmp(name, prefix, sizeof prefix - 1) ||
-	    strspn(minor, "0123456789") != strlen(minor))
-		return false;
-	return strtoul(minor, NULL, 10) >= PYTHON_FIRST && strtoul(minor, NULL, 10) <= PYTHON_LAST;
+	for (size_t i = 0; i < sizeof interpreters / sizeof *interpreters; i++)
+		if (!fnmatch(interpreters[i].pattern, base_name(path), 0))
+			return interpreters[i].language;
+	return NULL;
 }
 
 /* Read the first line of the script @name, behind "#!". False: it is none. */
@@ -296,36 +301,38 @@ static char *started_by_env(char *line)
 	return NULL;
 }
 
-/* Whether what @name starts is one that the agent fits. A script of such a name, as managers of
+/* The language of what @name starts, if the agent fits it. A script of such a name, as managers of
  * versions have, starts one. @line: the first line of the script that it is, "" = none. */
-static bool starts_python(const char *name, char line[LINE_BYTES + 1])
+static const char *language_started(const char *name, char line[LINE_BYTES + 1])
 {
-	const char *called = base_name(name);
+	const char *called = base_name(name), *language = NULL;
 	struct dw_program program;
-	bool is;
 
 	if (!read_first_line(name, line))
 		*line = 0;
 	dw_program_find(name, &program);
-	is = program.kind == DWELL_PROGRAM_FITS && program.path &&
-	     (is_python(program.path) ||
-	      (*line &&
-	       (!strcmp(called, "python") || !strcmp(called, "python3") || is_python(called))));
+	if (program.kind == DWELL_PROGRAM_FITS && program.path) {
+		language = language_of(program.path);
+		if (!language && *line)
+			language = !strcmp(called, "python") || !strcmp(called, "python3")
+					   ? "Python"
+					   : language_of(called);
+	}
 	if (!program.path || strcmp(base_name(program.path), "env"))
 		*line = 0;
 	dw_program_release(&program);
-	return is;
+	return language;
 }
 
-bool dw_is_python_command(const char *name)
+const char *dw_interpreter_command(const char *name)
 {
 	char line[LINE_BYTES + 1], other[LINE_BYTES + 1];
-	const char *started;
+	const char *language = language_started(name, line), *started;
 
-	if (starts_python(name, line))
-		return true;
+	if (language)
+		return language;
 	started = *line ? started_by_env(line) : NULL;
-	return started && starts_python(started, other);
+	return started ? language_started(started, other) : NULL;
 }
 
 bool dw_has_dotnet_runtime(int fd)

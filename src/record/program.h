@@ -41,9 +41,10 @@ void dw_program_release(struct dw_program *p);
  */
 bool dw_is_dotnet_command(char *const *argv);
 
-/* Whether @name starts a CPython whose frames the sampling agent can read, as far as its file's
- * name says. Scripts are followed, by way of env(1), too. */
-bool dw_is_python_command(const char *name);
+/* The language ("Python") of the interpreter that @name starts, one whose frames the sampling agent
+ * can read as far as its file's name says. Scripts are followed, by way of env(1), too. NULL = it
+ * starts none. Static. */
+const char *dw_interpreter_command(const char *name);
 
 /* Whether the program behind @fd has a .NET runtime in itself, which compiles methods while they
  * run. */

@@ -67,6 +67,7 @@ static int check_program(const char *name, const struct dw_error *refusal, struc
 int dw_sampler_choose(enum dw_sampler_kind wish, const char *name, bool waits_do,
 		      struct dw_sampler_choice *ret, struct dw_error *err)
 {
+	const char *language;
 	int rc = 0;
 
 	*ret = (struct dw_sampler_choice){.backend = &dw_backend_perf};
@@ -77,9 +78,13 @@ int dw_sampler_choose(enum dw_sampler_kind wish, const char *name, bool waits_do
 		rc = dw_error_set(&ret->refusal, DWELL_ERR_REFUSED, "--sampler procfs was given");
 	else if (wish == DWELL_SAMPLER_AUTO)
 		rc = dw_perf_check(&ret->refusal);
-	if (!rc && wish == DWELL_SAMPLER_AUTO && name && !waits_do && dw_is_python_command(name))
+	language = !rc && wish == DWELL_SAMPLER_AUTO && name && !waits_do
+			   ? dw_interpreter_command(name)
+			   : NULL;
+	if (language)
 		rc = dw_error_set(&ret->refusal, DWELL_ERR_REFUSED,
-				  "perf tells no functions of Python (--sampler perf takes it)");
+				  "perf tells no functions of %s (--sampler perf takes it)",
+				  language);
 	if (rc != DWELL_ERR_REFUSED)
 		return 0; /* what else is wrong shows when it starts */
 	if (!name && waits_do) {

@@ -126,8 +126,16 @@ enum dw_note_kind {
 	  "{0c sample} discarded: of 32-bit code, which is not unwound.")                                       \
 	F(PYTHON_UNKNOWN, "python_unknown",                                                                     \
 	  "{0c interpreter} of Python without functions: those of 3.9 to 3.13 are known.")                      \
+	F(PHP_UNKNOWN, "php_unknown",                                                                           \
+	  "{0c interpreter} of PHP without functions: those of 7.4 to 8.4 without threads (NTS) are known.")    \
+	F(RUBY_UNKNOWN, "ruby_unknown",                                                                         \
+	  "{0c interpreter} of Ruby without functions: those of 3.0 to 3.4 are known.")                         \
 	F(PYTHON_UNREAD, "python_unread",                                                                       \
 	  "{0c sample} without some of its Python functions, which could not be read just then.")               \
+	F(PHP_UNREAD, "php_unread",                                                                             \
+	  "{0c sample} without some of its PHP functions, which could not be read just then.")                  \
+	F(RUBY_UNREAD, "ruby_unread",                                                                           \
+	  "{0c sample} without some of its Ruby functions, which could not be read just then.")                 \
 	S(DISCARDED, "{0c sample} discarded: the program was not running then.")                                \
 	/* The hot path, and functions. */                                                                      \
 	S(PATH, "Hot path: shares with callees (… callers left out)")                                           \

@@ -160,10 +160,12 @@ static void add_head(struct dw_notes *t)
 		dw_note(t, SAYS, STACKS_CUT, .n = {t->totals->stacks_cut});
 	t->in_details = false;
 	add_nameless(t);
-	dw_notes_facts(t, DWELL_SAYS_DISCARDED_32BIT, DWELL_SAYS_PYTHON_UNKNOWN);
-	t->in_details = (uint64_t)dw_notes_fact(t, "python_unread", 0) <=
+	dw_notes_facts(t, DWELL_SAYS_DISCARDED_32BIT, DWELL_SAYS_RUBY_UNKNOWN);
+	t->in_details = (uint64_t)(dw_notes_fact(t, "python_unread", 0) +
+				   dw_notes_fact(t, "php_unread", 0) +
+				   dw_notes_fact(t, "ruby_unread", 0)) <=
 			t->totals->all[DWELL_MEASURE_SAMPLES] / UNREAD_PART;
-	dw_notes_facts(t, DWELL_SAYS_PYTHON_UNREAD, DWELL_SAYS_PYTHON_UNREAD);
+	dw_notes_facts(t, DWELL_SAYS_PYTHON_UNREAD, DWELL_SAYS_RUBY_UNREAD);
 	t->in_details = false;
 	if (discarded > 0)
 		dw_note(t, SAYS, DISCARDED, .n = {discarded});

@@ -47,10 +47,11 @@ enum dw_sample_kind {
 	DWELL_SAMPLE_STACK = 1, /* registers (uint64 by number), then the stack from rsp on */
 	DWELL_SAMPLE_THREAD,	/* a thread begins */
 	DWELL_SAMPLE_MAPS,	/* the text of /proc/PID/maps */
-	/* Of CPython, see wire/python.h. */
-	DWELL_SAMPLE_PYTHON,	   /* struct dw_python_runtime */
-	DWELL_SAMPLE_PYTHON_CODE,  /* struct dw_python_code */
-	DWELL_SAMPLE_PYTHON_STACK, /* struct dw_python_stack, then as DWELL_SAMPLE_STACK */
+	/* Of CPython, see wire/interpreter.h. */
+	DWELL_SAMPLE_INTERPRETER,	/* struct dw_interpreter_runtime */
+	DWELL_SAMPLE_INTERPRETER_CODE,	/* struct dw_interpreter_code */
+	DWELL_SAMPLE_INTERPRETER_STACK, /* struct dw_interpreter_stack, then as DWELL_SAMPLE_STACK
+					 */
 };
 
 struct dw_sample_record {

@@ -109,6 +109,8 @@ NEEDS = {
     "memory groups": functools.cache(limits_memory),
     "rseq": has_rseq,
     **{f"python{version}": functools.partial(find_python, version) for version in PYTHONS},
+    "php": lambda: shutil.which("php"),
+    "ruby": lambda: shutil.which("ruby"),
     "strace": lambda: shutil.which("strace"),
     "pyte": lambda: os.path.exists("/usr/lib/python3/dist-packages/pyte"),
 }

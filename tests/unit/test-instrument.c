@@ -100,7 +100,7 @@ TEST(scripts_lead_to_their_interpreters)
 	CHECK_INT(kind_of("./loop"), DWELL_PROGRAM_UNKNOWN);
 }
 
-TEST(commands_that_start_python_are_known)
+TEST(commands_that_start_interpreters_are_known)
 {
 	static const char *const pythons[] = {"./python3.9",   "./python3.13", "./python3",
 					      "./script",      "./by-env",     "./by-env-s",
@@ -123,11 +123,18 @@ TEST(commands_that_start_python_are_known)
 	write_script("by-env-perl", "#!/usr/bin/env perl\n");
 	write_script("shim/python3", "#!/bin/sh\n"); /* of a manager of versions */
 	for (size_t i = 0; i < sizeof pythons / sizeof *pythons; i++)
-		if (!dw_is_python_command(pythons[i]))
+		if (!dw_interpreter_command(pythons[i]))
 			CHECK_FAIL("%s", pythons[i]);
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		if (dw_is_python_command(others[i]))
+		if (dw_interpreter_command(others[i]))
 			CHECK_FAIL("%s", others[i]);
+	CHECK(!link("python3.9", "php8.2") && !link("python3.9", "ruby3.1") &&
+	      !link("python3.9", "php5.6") && !link("python3.9", "rubyfmt"));
+	write_script("script.rb", "#!./ruby3.1\n");
+	CHECK(!strcmp(dw_interpreter_command("./python3.9"), "Python") &&
+	      !strcmp(dw_interpreter_command("./php8.2"), "PHP") &&
+	      !strcmp(dw_interpreter_command("./script.rb"), "Ruby"));
+	CHECK(!dw_interpreter_command("./php5.6") && !dw_interpreter_command("./rubyfmt"));
 }
 
 TEST(programs_that_take_no_agent_are_known)

@@ -1,179 +1,126 @@
 /*
- * Frames of the interpreter's threads; see python.h. They are kept in a buffer that handlers share,
- * since a handler's stack may be small.
+ * CPython in this process; see interpreter.h.
+ *
+ * Before a version's layout is used the interpreter's own list of members of code objects must say
+ * the same, and from 3.13 on its table for debuggers, too, so that a build that differs is left
+ * alone.
  */
-#include "agent/sample/python.h"
+#include "agent/sample/interpreter.h"
 
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
-#include "agent/core/memory.h"
-#include "agent/core/system-calls.h"
-#include "python/code.h"
-
-#include <sys/uio.h>
+#include "interpreter/python/frames.h"
+#include "interpreter/python/layout.h"
 
 enum {
-	TOLD = 1 << 14, /* code objects that are remembered */
-	WAYS = 4,
-	BUFFERS = 64,
+	TYPE_MEMBERS = 240, /* in a type object */
+	MEMBER_BYTES = 40,
+	MEMBER_OFFSET = 16,
+	MEMBERS_MAX = 64,
+	PAGE = 4096,
+	VERSION_39 = 0x309,
+	VERSION_310 = 0x30a,
+	VERSION_313 = 0x30d,
 };
 
-static struct {
-	const struct dw_python_layout *layout; /* NULL = none whose frames can be read */
-	void *(*state)(void);		       /* of the calling thread */
-	uint64_t runtime, code_type, eval;
-	uint64_t *told;			 /* TOLD of them: seals; atomic */
-	struct dw_python_frame *buffers; /* BUFFERS of them, */
-	struct dw_python_copies *copies; /* and of copies of pages */
-	uint64_t in_use;		 /* a bit for each; atomic */
-} python;
-
-static bool copy_page(int32_t pid, uint64_t at, uint8_t ret[DWELL_PYTHON_PAGE])
+/* Its version, 0 = none that can be here. Names that a version brought tell 3.9 and 3.10. */
+static uint32_t find_version(void)
 {
-	const struct iovec from = {(void *)at, DWELL_PYTHON_PAGE}, to = {ret, DWELL_PYTHON_PAGE};
+	const uint32_t *version = dw_loader_first("Py_Version");
 
-	return dw_syscall(SYS_process_vm_readv, pid, &to, 1, &from, 1) == DWELL_PYTHON_PAGE;
+	if (version)
+		return *version >> 16;
+	if (dw_loader_first("Py_NewRef"))
+		return VERSION_310;
+	return dw_loader_first("PyFrame_GetCode") ? VERSION_39 : 0;
 }
 
-/* Tell what the code object at @code is, its texts copied by the kernel, so that nothing of them
- * can fault. False: there is no room in the ring. */
-static bool tell_code(struct dw_python_frames *f, uint64_t code, uint32_t seal)
+/* Whether @known, which may lie anywhere, is @text. */
+static bool is_text(const char *known, const char *text)
 {
-	struct dw_python_part parts[DWELL_PYTHON_PARTS];
-	struct dw_python_code head;
-	uint32_t at = sizeof(head), n = at;
-	struct dw_ring_place place;
-
-	dw_python_describe(f->layout, &f->memory, code, seal, &head, parts);
-	for (int i = 0; i < DWELL_PYTHON_PARTS; i++)
-		n += parts[i].bytes;
-	if (!dw_ring_begin(&place, DWELL_SAMPLE_PYTHON_CODE, n))
-		return false;
-	dw_ring_write(&place, 0, &head, sizeof(head));
-	for (int i = 0; i < DWELL_PYTHON_PARTS; at += parts[i++].bytes)
-		if (parts[i].bytes &&
-		    dw_ring_copy(&place, at, parts[i].at, parts[i].bytes) != parts[i].bytes)
-			break;
-	dw_ring_end(&place, at); /* shorter than it says where something could not be copied */
-	return true;
-}
-
-/* Tell of @frame's function unless that was done. */
-static void tell(struct dw_python_frames *f, const struct dw_python_frame *frame, uint64_t seal)
-{
-	struct dw_python_walk *w = (struct dw_python_walk *)f;
-	uint64_t code = frame->code & -(uint64_t)8, slot = code * 0x9e3779b97f4a7c15u >> 32;
-	uint64_t *set = &python.told[slot % (TOLD / WAYS) * WAYS];
-	uint32_t at = (uint32_t)(seal >> 8) % WAYS, copied = f->memory.copied;
-
-	if (w->ring_is_full)
-		return;
-	for (int i = 0; i < WAYS; i++)
-		if (__atomic_load_n(&set[i], __ATOMIC_ACQUIRE) == seal)
-			return;
-	f->memory.copied = 0; /* a function is told once: all of it, however long the walk was */
-	if (tell_code(f, code, frame->seal))
-		__atomic_store_n(&set[at], seal, __ATOMIC_RELEASE);
-	else
-		w->ring_is_full = true;
-	f->memory.copied = copied;
-}
-
-/* Give @w buffers that no other thread's handler has. False: there are none. */
-static bool take_buffers(struct dw_python_walk *w)
-{
-	uint64_t in_use = __atomic_load_n(&python.in_use, __ATOMIC_RELAXED), bit;
-
-	do {
-		if (!~in_use)
+	for (size_t i = 0;; i++) {
+		if ((!i || (uint64_t)(known + i) % PAGE == 0) && !dw_is_readable(known + i, 1))
 			return false;
-		bit = ~in_use & (in_use + 1);
-	} while (!__atomic_compare_exchange_n(&python.in_use, &in_use, in_use | bit, false,
-					      __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
-	w->buffer = (uint32_t)__builtin_ctzll(bit);
-	w->frames.rows = python.buffers + (size_t)w->buffer * DWELL_PYTHON_FRAMES_MAX;
-	w->frames.memory.copies = python.copies + w->buffer;
-	return true;
+		if (known[i] != text[i] || !text[i])
+			return known[i] == text[i];
+	}
 }
 
-bool dw_python_look(struct dw_python_walk *w)
+/* The word at @at, which can be read: the process is only starting. */
+static uint64_t word_at(uint64_t at)
 {
-	uint64_t state = python.layout ? (uint64_t)python.state() : 0;
+	return *(const volatile uint64_t *)at;
+}
 
-	if (!state)
+/* Where the type object @type says that its member @name stands, 0 = it has none. */
+static uint64_t member(uint64_t type, const char *name)
+{
+	uint64_t at = dw_is_readable((const void *)(type + TYPE_MEMBERS), sizeof(at))
+			      ? word_at(type + TYPE_MEMBERS)
+			      : 0;
+
+	for (int i = 0; at && i < MEMBERS_MAX; i++, at += MEMBER_BYTES) {
+		const char *known = dw_is_readable((const void *)at, MEMBER_BYTES)
+					    ? (const char *)word_at(at)
+					    : NULL;
+
+		if (!known)
+			return 0;
+		if (is_text(known, name))
+			return word_at(at + MEMBER_OFFSET);
+	}
+	return 0;
+}
+
+/* Whether code objects are as @l has it. */
+static bool has_members(const struct dw_python_layout *l)
+{
+	uint64_t type = (uint64_t)dw_loader_first("PyCode_Type");
+
+	return type && member(type, "co_firstlineno") == l->code_first_line &&
+	       member(type, "co_filename") == l->code_file &&
+	       member(type, "co_name") == l->code_name;
+}
+
+/* Whether the table for debuggers at the beginning of the runtime says what @l does; of 3.13. */
+static bool has_offsets(const struct dw_python_layout *l, const uint64_t *table)
+{
+	enum { COOKIE, VERSION, FREE_THREADED, STATE_FRAME = 23, PREVIOUS = 29, CODE, POSITION };
+	enum { OWNER = 33, FILE = 35, NAME, SHOWN, LINES, FIRST_LINE, BYTECODE = 43 };
+
+	return dw_is_readable(table, (BYTECODE + 1) * sizeof(*table)) &&
+	       !memcmp(table, "xdebugpy", 8) && table[VERSION] >> 16 == l->version &&
+	       !table[FREE_THREADED] && table[STATE_FRAME] == l->state_frame &&
+	       table[PREVIOUS] == l->frame_previous && table[CODE] == l->frame_code &&
+	       table[POSITION] == l->frame_position && table[OWNER] == l->frame_mark &&
+	       table[FILE] == l->code_file && table[NAME] == l->code_name &&
+	       table[SHOWN] == l->code_shown && table[LINES] == l->code_lines &&
+	       table[FIRST_LINE] == l->code_first_line && table[BYTECODE] == l->code_bytecode;
+}
+
+static bool find(struct dw_interpreter_found *ret)
+{
+	const uint64_t *runtime = dw_loader_first("_PyRuntime");
+	const struct dw_python_layout *l = runtime ? dw_python_layout(find_version()) : NULL;
+
+	if (!runtime)
 		return false;
-	*w = (struct dw_python_walk){
-		.frames = {.layout = python.layout,
-			   .code_type = python.code_type,
-			   .memory = {.copy = copy_page, .pid = dw_sys_getpid()},
-			   .state = DWELL_PYTHON_TORN,
-			   .met = tell}};
-	if (take_buffers(w))
-		dw_python_frames_read(&w->frames, state);
+	ret->told = (struct dw_interpreter_runtime){
+		.language = DWELL_PYTHON,
+		.version = l ? l->version : 0,
+		.eval = (uint64_t)dw_loader_first("_PyEval_EvalFrameDefault"),
+		.data = (uint64_t)runtime,
+		.type = (uint64_t)dw_loader_first("PyCode_Type")};
+	ret->state = (void *(*)(void))dw_loader_first("PyGILState_GetThisThreadState");
+	if (l && has_members(l) && (l->version < VERSION_313 || has_offsets(l, runtime)) &&
+	    ret->state && ret->told.type && ret->told.eval)
+		ret->layout = l;
 	return true;
 }
 
-uint32_t dw_python_write(const struct dw_python_walk *w, const struct dw_ring_place *place)
+static uint64_t place(const struct dw_interpreter_found *found)
 {
-	const struct dw_python_frames *f = &w->frames;
-	const struct dw_python_stack head = {f->n, f->state};
-	const uint32_t bytes = f->n * (uint32_t)sizeof(*f->rows);
-
-	dw_ring_write(place, 0, &head, sizeof(head));
-	if (bytes)
-		dw_ring_write(place, sizeof(head), f->rows, bytes);
-	return (uint32_t)sizeof(head) + bytes;
+	return (uint64_t)found->state();
 }
 
-void dw_python_end(const struct dw_python_walk *w)
-{
-	if (w->frames.rows)
-		__atomic_fetch_and(&python.in_use, ~((uint64_t)1 << w->buffer), __ATOMIC_RELEASE);
-}
-
-/* Tell of the interpreter, or that it is one whose frames cannot be read. */
-static void tell_runtime(void)
-{
-	struct dw_python_runtime runtime = {0};
-	struct dw_ring_place place;
-
-	if (python.layout)
-		runtime = (struct dw_python_runtime){.version = python.layout->version,
-						     .eval = python.eval,
-						     .runtime = python.runtime,
-						     .code_type = python.code_type};
-	if (!dw_ring_begin(&place, DWELL_SAMPLE_PYTHON, sizeof(runtime)))
-		return;
-	dw_ring_write(&place, 0, &runtime, sizeof(runtime));
-	dw_ring_end(&place, sizeof(runtime));
-}
-
-void dw_python_start(void)
-{
-	const struct dw_python_layout *l;
-
-	python.runtime = (uint64_t)dw_loader_first("_PyRuntime");
-	if (!python.runtime)
-		return;
-	l = dw_python_find_layout();
-	python.state = (void *(*)(void))dw_loader_first("PyGILState_GetThisThreadState");
-	python.code_type = (uint64_t)dw_loader_first("PyCode_Type");
-	python.eval = (uint64_t)dw_loader_first("_PyEval_EvalFrameDefault");
-	python.told = dw_agent_memory(TOLD * sizeof(*python.told));
-	python.buffers =
-		dw_agent_memory(BUFFERS * DWELL_PYTHON_FRAMES_MAX * sizeof(*python.buffers));
-	python.copies = dw_agent_memory(BUFFERS * sizeof(*python.copies));
-	if (python.state && python.code_type && python.eval && python.told && python.buffers &&
-	    python.copies)
-		python.layout = l;
-	tell_runtime();
-}
-
-void dw_python_forked(void)
-{
-	if (!python.layout)
-		return;
-	python.in_use = 0;
-	memset(python.told, 0, TOLD * sizeof(*python.told));
-	tell_runtime();
-}
+const struct dw_interpreter_kind dw_python_kind = {&dw_python_reader, find, NULL, place};

@@ -45,7 +45,8 @@ bool dw_ring_begin(struct dw_ring_place *place, uint32_t kind, uint32_t room)
 
 	if (!take(bytes, &place->position)) {
 		__atomic_fetch_add(&dw_sampling.ring->lost,
-				   kind == DWELL_SAMPLE_STACK || kind == DWELL_SAMPLE_PYTHON_STACK,
+				   kind == DWELL_SAMPLE_STACK ||
+					   kind == DWELL_SAMPLE_INTERPRETER_STACK,
 				   __ATOMIC_RELAXED);
 		return false;
 	}

@@ -17,7 +17,7 @@
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
 #include "agent/core/system-calls.h"
-#include "agent/sample/python.h"
+#include "agent/sample/interpreter.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -106,7 +106,7 @@ static void start(const char *mode)
 		dw_sampling.stack_bytes = DWELL_SAMPLE_STACK_MAX;
 	dw_sampling.main_top = main_top();
 	dw_maps_tell();
-	dw_python_start();
+	dw_interpreter_start();
 	if (!at_fork || at_fork(NULL, NULL, on_fork, NULL) || !dw_tick_start()) {
 		dw_sampling.ring->off = DWELL_SAMPLE_OFF_TIMER;
 		return;
@@ -120,7 +120,7 @@ static void forked(void)
 {
 	dw_sampling.ring->bytes = dw_sampling.ring_bytes;
 	dw_sampling.told = 0;
-	dw_python_forked();
+	dw_interpreter_forked();
 }
 
 static void confined(bool is_so)

@@ -4,7 +4,7 @@
  * blocked, for some microseconds; what it copies goes straight into the ring. Signals that are not
  * from our timers have what effect they would have had. errno is never touched.
  */
-#include "agent/sample/python.h"
+#include "agent/sample/interpreter.h"
 #include "agent/sample/sampling.h"
 
 #include "agent/core/agent.h"
@@ -54,22 +54,22 @@ static void take(const greg_t *g)
 		(uint64_t)g[REG_R12], (uint64_t)g[REG_R13], (uint64_t)g[REG_R14],
 		(uint64_t)g[REG_R15], (uint64_t)g[REG_RIP]};
 	uint32_t n = stack_bytes((uint64_t)g[REG_RSP]), at = 0;
-	struct dw_python_walk python;
+	struct dw_interpreter_walk walk;
 	struct dw_ring_place place;
-	bool has_python = dw_python_look(&python);
-	uint32_t room = (uint32_t)sizeof(regs) + n + (has_python ? dw_python_bytes(&python) : 0);
+	bool has_frames = dw_interpreter_look(&walk, regs);
+	uint32_t room = (uint32_t)sizeof(regs) + n + (has_frames ? dw_interpreter_bytes(&walk) : 0);
 
-	if (dw_ring_begin(&place, has_python ? DWELL_SAMPLE_PYTHON_STACK : DWELL_SAMPLE_STACK,
+	if (dw_ring_begin(&place, has_frames ? DWELL_SAMPLE_INTERPRETER_STACK : DWELL_SAMPLE_STACK,
 			  room)) {
-		if (has_python)
-			at = dw_python_write(&python, &place);
+		if (has_frames)
+			at = dw_interpreter_write(&walk, &place);
 		dw_ring_write(&place, at, regs, sizeof(regs));
 		at += (uint32_t)sizeof(regs);
 		at += dw_ring_copy(&place, at, (uint64_t)g[REG_RSP], n);
 		dw_ring_end(&place, at);
 	}
-	if (has_python)
-		dw_python_end(&python);
+	if (has_frames)
+		dw_interpreter_end(&walk);
 }
 
 static void on_signal(int signal, siginfo_t *info, void *context)

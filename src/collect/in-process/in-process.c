@@ -401,17 +401,49 @@ static bool is_waiting(const struct dw_backend *b)
 	return b->regions.open.n > open;
 }
 
-/* Facts that the end tells. */
-static int note_end(struct dw_backend *b)
+/* The facts of one language's frames, where there is something to tell. */
+static int note_frames(struct dw_backend *b, const char *name,
+		       const struct dw_interpreter_counts *c)
 {
-	const struct dw_python_counts *python = &b->dispatcher.unwinder.python.counts;
 	const struct {
 		const char *key;
 		uint64_t value;
 	} rows[] = {
-		{"python_samples", python->samples},
-		{"python_unknown", python->unknown},
-		{"python_unread", python->torn + python->unmatched + python->unnamed},
+		{"samples", c->samples},
+		{"unknown", c->unknown},
+		{"unread", c->torn + c->unmatched + c->unnamed},
+	};
+	char key[32];
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows && !rc; i++) {
+		snprintf(key, sizeof key, "%s_%s", name, rows[i].key);
+		rc = dw_facts_set(&b->profile->facts, key, (int64_t)rows[i].value);
+	}
+	return rc;
+}
+
+static int note_interpreters(struct dw_backend *b)
+{
+	static const char *const names[DWELL_LANGUAGES_END] = {
+		[DWELL_PYTHON] = "python", [DWELL_PHP] = "php", [DWELL_RUBY] = "ruby"};
+	const struct dw_interpreter_counts *counts = b->dispatcher.unwinder.interpreters.counts;
+	int rc = 0;
+
+	for (int i = DWELL_PYTHON; i < DWELL_LANGUAGES_END && !rc; i++)
+		if (i == DWELL_PYTHON || counts[i].samples || counts[i].unknown || counts[i].torn ||
+		    counts[i].unmatched || counts[i].unnamed)
+			rc = note_frames(b, names[i], &counts[i]);
+	return rc;
+}
+
+/* Facts that the end tells. */
+static int note_end(struct dw_backend *b)
+{
+	const struct {
+		const char *key;
+		uint64_t value;
+	} rows[] = {
 		{"threads_unsampled", b->unsampled + b->ended.threads_refused},
 		{"children_unsampled", b->children},
 		{"left_alone_signal", b->left_alone[DWELL_SAMPLE_OFF_SIGNAL]},
@@ -419,7 +451,7 @@ static int note_end(struct dw_backend *b)
 		{"left_alone_timer", b->left_alone[DWELL_SAMPLE_OFF_TIMER]},
 		{"left_alone_traced", b->left_alone[DWELL_SAMPLE_OFF_TRACED]},
 	};
-	int rc = 0;
+	int rc = note_interpreters(b);
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows && !rc; i++)
 		rc = dw_facts_set(&b->profile->facts, rows[i].key, (int64_t)rows[i].value);

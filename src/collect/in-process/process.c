@@ -265,7 +265,7 @@ int dw_in_process_begin(struct dw_in_process_reader *r, struct dw_sampled_proces
 
 /* Take @record, whose registers and stack are the @n bytes at @stack. */
 static int take_stack(const struct reading *g, const struct dw_in_process_record *record,
-		      const uint8_t *stack, size_t n, const struct dw_python_sample *python)
+		      const uint8_t *stack, size_t n, const struct dw_interpreter_sample *frames)
 {
 	enum { REGS_BYTES = DWELL_SAMPLE_REGS * sizeof(uint64_t) };
 	struct dw_perf_record sample = {.type = PERF_RECORD_SAMPLE,
@@ -282,55 +282,74 @@ static int take_stack(const struct reading *g, const struct dw_in_process_record
 	memcpy(sample.sample.regs.r, stack, REGS_BYTES);
 	sample.sample.stack = stack + REGS_BYTES;
 	sample.sample.stack_bytes = n - REGS_BYTES;
-	sample.sample.python = *python;
+	sample.sample.interpreter = *frames;
 	return take(g->r, &sample);
 }
 
-/* Take a sample of a thread that runs an interpreter. */
-static int take_python_stack(const struct reading *g, const struct dw_in_process_record *record)
+/* Say where the code of @p's interpreter is, once its mappings are known: those of a fork's child
+ * may come later than what it tells. 0 or -ENOMEM. */
+static int place_interpreter(const struct reading *g, struct dw_tracked_process *p,
+			     uint64_t time_ns)
 {
-	struct dw_python_sample python = {.is_told = true};
-	struct dw_python_stack head = {0};
+	const struct dw_avma eval = {p->interpreter->told.eval};
+	const struct dw_space_range *range = dw_space_find(&p->space, eval);
+
+	if (!range && dw_track_resync(&g->r->dispatcher->track, p, time_ns))
+		range = dw_space_find(&p->space, eval);
+	if (!range)
+		return 0;
+	return dw_interpreter_place(p->interpreter,
+				    dw_perf_modules_elf(&g->r->dispatcher->modules, range->module),
+				    range->bias);
+}
+
+/* Take a sample of a thread that runs an interpreter. */
+static int take_frames(const struct reading *g, const struct dw_in_process_record *record)
+{
+	struct dw_interpreter_sample frames = {.is_told = true};
+	const struct dw_tracked_thread *th = dw_track_find(&g->r->dispatcher->track, record->tid);
+	struct dw_interpreter_stack head = {0};
 	size_t n = sizeof head;
+	int rc;
 
 	if (record->content_bytes >= n)
 		memcpy(&head, record->content, n);
-	n += head.n * sizeof *python.frames;
-	if (head.n > DWELL_PYTHON_FRAMES_MAX || n > record->content_bytes) {
+	n += head.n * sizeof *frames.frames;
+	if (head.n > DWELL_INTERPRETER_FRAMES_MAX || n > record->content_bytes) {
 		g->r->malformed++;
 		return 0;
 	}
-	python.frames = (const void *)(record->content + sizeof head);
-	python.n = head.n;
-	python.state = head.state;
-	return take_stack(g, record, record->content + n, record->content_bytes - n, &python);
+	frames.frames = (const void *)(record->content + sizeof head);
+	frames.n = head.n;
+	frames.state = head.state;
+	if (th && th->process->interpreter && !th->process->interpreter->is_placed) {
+		rc = place_interpreter(g, th->process, record->time_ns);
+		if (rc)
+			return rc;
+	}
+	return take_stack(g, record, record->content + n, record->content_bytes - n, &frames);
 }
 
 /* The process has an interpreter, which it tells once: in its constructor, or when it was forked.
  */
-static int begin_python(const struct reading *g, struct dw_tracked_process *p,
-			const struct dw_python_runtime *told)
+static int begin_interpreter(const struct reading *g, struct dw_tracked_process *p,
+			     const struct dw_interpreter_runtime *told, uint64_t time_ns)
 {
-	const struct dw_space_range *range = dw_space_find(&p->space, (struct dw_avma){told->eval});
-	const struct dw_elf *elf = NULL;
-
-	if (p->python)
+	if (p->interpreter || !told->language || told->language >= DWELL_LANGUAGES_END)
 		return DWELL_ERR_FORMAT;
 	if (!told->eval) {
-		g->r->dispatcher->unwinder.python.counts.unknown++;
+		g->r->dispatcher->unwinder.interpreters.counts[told->language].unknown++;
 		return 0;
 	}
-	if (range)
-		elf = dw_perf_modules_elf(&g->r->dispatcher->modules, range->module);
-	p->python = dw_python_begin(told, elf, range ? range->bias : 0);
-	return p->python ? 0 : -ENOMEM;
+	p->interpreter = dw_interpreter_begin(told);
+	return p->interpreter ? place_interpreter(g, p, time_ns) : -ENOMEM;
 }
 
-/* Take what is told of Python but for samples. */
-static int take_python(const struct reading *g, const struct dw_in_process_record *record)
+/* Take what is told of an interpreter but for samples. */
+static int take_interpreter(const struct reading *g, const struct dw_in_process_record *record)
 {
-	struct dw_python *all = &g->r->dispatcher->unwinder.python;
-	struct dw_python_runtime told;
+	struct dw_interpreters *all = &g->r->dispatcher->unwinder.interpreters;
+	struct dw_interpreter_runtime told;
 	struct dw_tracked_thread *th;
 	int rc = dw_track_thread(&g->r->dispatcher->track, g->p->pid, g->p->pid, record->time_ns,
 				 &th);
@@ -338,12 +357,12 @@ static int take_python(const struct reading *g, const struct dw_in_process_recor
 	if (rc || !all->jit)
 		return rc;
 	rc = DWELL_ERR_FORMAT;
-	if (record->kind == DWELL_SAMPLE_PYTHON && record->content_bytes == sizeof told) {
+	if (record->kind == DWELL_SAMPLE_INTERPRETER && record->content_bytes == sizeof told) {
 		memcpy(&told, record->content, sizeof told);
-		rc = begin_python(g, th->process, &told);
-	} else if (record->kind == DWELL_SAMPLE_PYTHON_CODE && th->process->python) {
-		rc = dw_python_tell(all, th->process->python, record->content,
-				    record->content_bytes);
+		rc = begin_interpreter(g, th->process, &told, record->time_ns);
+	} else if (record->kind == DWELL_SAMPLE_INTERPRETER_CODE && th->process->interpreter) {
+		rc = dw_interpreter_tell(all, th->process->interpreter, record->content,
+					 record->content_bytes);
 	}
 	g->r->malformed += rc && rc != -ENOMEM;
 	return rc == -ENOMEM ? rc : 0;
@@ -413,12 +432,12 @@ static int take_record(void *ctx, const struct dw_in_process_record *record)
 	switch (record->kind) {
 	case DWELL_SAMPLE_STACK:
 		return take_stack(g, record, record->content, record->content_bytes,
-				  &(struct dw_python_sample){0});
-	case DWELL_SAMPLE_PYTHON_STACK:
-		return take_python_stack(g, record);
-	case DWELL_SAMPLE_PYTHON:
-	case DWELL_SAMPLE_PYTHON_CODE:
-		return take_python(g, record);
+				  &(struct dw_interpreter_sample){0});
+	case DWELL_SAMPLE_INTERPRETER_STACK:
+		return take_frames(g, record);
+	case DWELL_SAMPLE_INTERPRETER:
+	case DWELL_SAMPLE_INTERPRETER_CODE:
+		return take_interpreter(g, record);
 	case DWELL_SAMPLE_MAPS:
 		return take_maps(g, record);
 	case DWELL_SAMPLE_THREAD:

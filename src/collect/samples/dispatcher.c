@@ -18,7 +18,7 @@ void dw_dispatcher_use(struct dw_dispatcher *in, struct dw_managed *managed, str
 {
 	in->unwinder.jit_code.managed = managed;
 	in->track.jit = jit;
-	in->unwinder.python.jit = jit;
+	in->unwinder.interpreters.jit = jit;
 }
 
 int dw_dispatcher_take(struct dw_dispatcher *in, const struct dw_perf_record *r, bool side)

@@ -168,13 +168,13 @@ int dw_remote_stack_copy(struct dw_remote_stack *o, pid_t pid, const struct dw_t
 int dw_remote_stack_python(struct dw_remote_stack *o, struct dw_sample_unwinder *s,
 			   const struct dw_tracked_thread *th)
 {
-	struct dw_python_process *p = th->process->python;
+	struct dw_interpreter_process *p = th->process->interpreter;
 	int rc;
 
 	o->python.is_told = false;
-	if (!p)
+	if (!p || p->told.language != DWELL_PYTHON)
 		return 0;
-	rc = dw_python_remote_read(&o->python, &s->python, p, th->process->pid, th->tid);
+	rc = dw_python_waits_read(&o->python, &s->interpreters, p, th->process->pid, th->tid);
 	o->read_ns = dw_clock_ns(CLOCK_MONOTONIC);
 	return rc;
 }
@@ -183,8 +183,8 @@ int dw_remote_stack_unwind(struct dw_remote_stack *o, struct dw_sample_unwinder 
 			   struct dw_tracked_thread *th, const struct dw_task_place *place,
 			   uint64_t time_ns, uint32_t *ret)
 {
-	const struct dw_python_sample python = {o->python.frames, o->python.n, o->python.state,
-						o->python.is_told};
+	const struct dw_interpreter_sample python = {o->python.frames, o->python.n, o->python.state,
+						     o->python.is_told};
 	struct reading r = {o, s, th->process, {.base = place->sp}, 0};
 	int rc = dw_sample_unwinder_begin(s, th, time_ns);
 	bool whole;
@@ -211,5 +211,5 @@ void dw_remote_stack_release(struct dw_remote_stack *o)
 {
 	free(o->bytes);
 	o->bytes = NULL;
-	dw_python_remote_release(&o->python);
+	dw_python_waits_release(&o->python);
 }

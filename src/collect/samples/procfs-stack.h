@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "collect/python/remote.h"
+#include "collect/interpreter/python-waits.h"
 #include "collect/samples/call-check.h"
 #include "collect/samples/sample.h"
 #include "target/proc.h"
@@ -23,7 +23,7 @@ struct dw_remote_stack {
 	uint64_t cut;	  /* others */
 	uint64_t refused; /* we may not read */
 	struct dw_call_checks calls;
-	struct dw_python_remote python;
+	struct dw_python_waits python;
 };
 
 /*

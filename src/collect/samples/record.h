@@ -7,18 +7,18 @@
 #pragma once
 
 #include "unwind/unwind.h"
-#include "wire/python.h"
+#include "wire/interpreter.h"
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a sample has of Python, where its thread runs an interpreter. Borrowed. */
-struct dw_python_sample {
-	const struct dw_python_frame *frames; /* innermost first */
+/* What a sample has of the interpreter that its thread runs. Borrowed. */
+struct dw_interpreter_sample {
+	const struct dw_interpreter_frame *frames; /* innermost first */
 	size_t n;
-	uint32_t state; /* enum dw_python_state */
+	uint32_t state; /* enum dw_interpreter_state */
 	bool is_told;	/* the thread runs one */
 };
 
@@ -36,7 +36,7 @@ struct dw_perf_sample {
 	 * are no bytes of it. Borrowed */
 	const uint64_t *user;
 	size_t user_n;
-	struct dw_python_sample python;
+	struct dw_interpreter_sample interpreter;
 };
 
 struct dw_perf_mapping {

@@ -17,7 +17,7 @@
 #include "collect/samples/sample.h"
 
 #include "base/cleanup.h"
-#include "collect/samples/python-stack.h"
+#include "collect/samples/interpreter-stack.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -258,10 +258,10 @@ static struct dw_unwind_frame *frames_new(void)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* Whether frames of Python come into stacks of @th. */
-static bool has_python(const struct dw_tracked_thread *th, const struct dw_perf_sample *sample)
+/* Whether an interpreter's frames come into stacks of @th. */
+static bool has_interpreter(const struct dw_tracked_thread *th, const struct dw_perf_sample *sample)
 {
-	return th->process->python && sample->python.is_told;
+	return th->process->interpreter && sample->interpreter.is_told;
 }
 
 /* Memory for walks, made with the first sample that needs it. @has_frames: as in the walk. */
@@ -309,7 +309,7 @@ static struct found take_chain(struct dw_sample_unwinder *s, struct dw_tracked_p
 static int walk_stack(struct dw_sample_unwinder *s, struct dw_tracked_thread *th,
 		      const struct dw_perf_record *r, struct found *ret)
 {
-	bool has_frames = has_python(th, &r->sample);
+	bool has_frames = has_interpreter(th, &r->sample);
 	int rc = use_jit_code(s, th->process, r->time_ns);
 
 	if (!rc)
@@ -337,14 +337,17 @@ static uint64_t top_of(const struct dw_walk_frame *f)
 	return f->sp + 64;
 }
 
-/* The stack of the walk of @th with its frames of Python. */
-static int merge_python(struct dw_sample_unwinder *s, const struct dw_tracked_thread *th,
-			const struct dw_python_sample *python, uint32_t *ret)
+/* The stack of the walk of @th with its interpreter's frames. */
+static int merge_frames(struct dw_sample_unwinder *s, const struct dw_tracked_thread *th,
+			const struct dw_interpreter_sample *frames, uint32_t *ret)
 {
-	const struct dw_python_merge m = {s->profile, th->process->python, &s->python.counts};
+	struct dw_interpreter_process *p = th->process->interpreter;
+	const struct dw_interpreter_merge m = {s->profile, p,
+					       &s->interpreters.counts[p->told.language]};
 
-	s->cut += python->state == DWELL_PYTHON_DEEP && th->walk->frames.v[0].pc != DWELL_WALK_CUT;
-	return dw_python_stack_merge(&m, th->walk, python, ret);
+	s->cut += frames->state == DWELL_INTERPRETER_DEEP &&
+		  th->walk->frames.v[0].pc != DWELL_WALK_CUT;
+	return dw_interpreter_stack_merge(&m, th->walk, frames, ret);
 }
 
 /* The stack of the program's own frames. */
@@ -361,13 +364,14 @@ static int take_user(struct dw_sample_unwinder *s, struct dw_tracked_thread *th,
 		return rc;
 	w = th->walk;
 	if (w->frames.v[0].pc == DWELL_WALK_CUT) {
-		s->cut++;
+		s->cut +=
+			!w->has_frames || !dw_interpreter_stack_has_callers(&r->sample.interpreter);
 		dw_deep_keep(&s->deep, w, 0);
 	} else {
 		dw_deep_keep(&s->deep, w, top_of(&w->frames.v[0]));
 	}
 	if (w->has_frames)
-		return merge_python(s, th, &r->sample.python, ret);
+		return merge_frames(s, th, &r->sample.interpreter, ret);
 	*ret = w->frames.v[w->frames.n - 1].stack;
 	return 0;
 }
@@ -521,18 +525,19 @@ int dw_sample_unwinder_begin(struct dw_sample_unwinder *s, struct dw_tracked_thr
 }
 
 int dw_sample_unwinder_intern(struct dw_sample_unwinder *s, const struct dw_tracked_thread *th,
-			      size_t n, bool cut, const struct dw_python_sample *python,
+			      size_t n, bool cut, const struct dw_interpreter_sample *frames,
 			      uint32_t *ret)
 {
-	const struct dw_python_merge m = {s->profile, th->process->python, &s->python.waits};
-	struct dw_walk w = {.has_frames = python->is_told && m.process};
+	const struct dw_interpreter_merge m = {s->profile, th->process->interpreter,
+					       &s->interpreters.waits};
+	struct dw_walk w = {.has_frames = frames->is_told && m.process};
 	int rc = cut ? push_cut(s, &w) : 0;
 
 	while (n && !rc)
 		rc = push_frame(s, th->process, &w, &s->frames[--n]);
 	*ret = !rc && w.frames.n ? w.frames.v[w.frames.n - 1].stack : 0;
 	if (!rc && w.has_frames && w.frames.n)
-		rc = dw_python_stack_merge(&m, &w, python, ret);
+		rc = dw_interpreter_stack_merge(&m, &w, frames, ret);
 	dw_vec_release(&w.frames);
 	return rc;
 }
@@ -551,5 +556,5 @@ void dw_sample_unwinder_release(struct dw_sample_unwinder *s)
 		munmap(s->frames, FRAMES_BYTES);
 	s->frames = NULL;
 	dw_deep_release(&s->deep);
-	dw_python_release(&s->python);
+	dw_interpreter_release(&s->interpreters);
 }

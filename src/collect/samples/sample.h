@@ -4,7 +4,7 @@
 #pragma once
 
 #include "collect/jit/jit-code.h"
-#include "collect/python/python.h"
+#include "collect/interpreter/interpreter.h"
 #include "collect/samples/deep-stack.h"
 #include "collect/samples/track.h"
 #include "model/measure.h"
@@ -27,7 +27,7 @@ struct dw_sample_unwinder {
 	dw_sample_measure_fn *measure_of; /* NULL = all are samples */
 	void *ctx;			  /* of both */
 	struct dw_jit_code jit_code;
-	struct dw_python python;
+	struct dw_interpreters interpreters;
 	uint64_t kept;
 	uint64_t discarded;    /* not taken in 64-bit code of the target */
 	uint64_t discarded_32; /* those of them that were in 32-bit code */
@@ -45,7 +45,7 @@ int dw_sample_unwinder_begin(struct dw_sample_unwinder *s, struct dw_tracked_thr
 /* The stack id of the first @n of s->frames, innermost first, of @th, with its frames of Python;
  * @cut: their outermost ones are missing. 0 or -ENOMEM. */
 int dw_sample_unwinder_intern(struct dw_sample_unwinder *s, const struct dw_tracked_thread *th,
-			      size_t n, bool cut, const struct dw_python_sample *python,
+			      size_t n, bool cut, const struct dw_interpreter_sample *frames,
 			      uint32_t *ret);
 
 /* Have the processor fetch what a walk of @r, a sample not taken in yet, will most likely read. */

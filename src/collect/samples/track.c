@@ -8,7 +8,7 @@
 #include "collect/samples/track.h"
 
 #include "base/cleanup.h"
-#include "collect/python/python.h"
+#include "collect/interpreter/interpreter.h"
 #include "collect/samples/track-procfs.h"
 #include "collect/samples/deep-stack.h"
 #include "target/command-line.h"
@@ -86,8 +86,8 @@ static void end_registry(struct dw_tracked_process *p)
 {
 	dw_jit_end(p->registry);
 	p->registry = NULL;
-	dw_python_end(p->python);
-	p->python = NULL;
+	dw_interpreter_end(p->interpreter);
+	p->interpreter = NULL;
 }
 
 int dw_track_registry(struct dw_track *t, struct dw_tracked_process *p)

@@ -20,7 +20,7 @@
 #include <sys/types.h>
 
 struct dw_mappings;
-struct dw_python_process;
+struct dw_interpreter_process;
 struct dw_walk;
 
 /* A small memory of frames already interned, indexed by address. */
@@ -46,11 +46,12 @@ struct dw_tracked_process {
 	uint64_t user_samples, kernel_samples; /* kept */
 	struct dw_space space;
 	const void *runtime; /* that was asked for its code last, only compared; NULL = none */
-	struct dw_jit_process *registry;  /* of what runtimes write about its code, NULL = none */
-	struct dw_python_process *python; /* its interpreter, owned; NULL = none was told */
-	const struct dw_owner *owner;	  /* NULL = not looked at yet */
-	uint64_t resync_at_ns; /* not before this time are mappings read from /proc again */
-	uint64_t resync_ns;    /* when they were, if no records tell of them */
+	struct dw_jit_process *registry; /* of what runtimes write about its code, NULL = none */
+	struct dw_interpreter_process
+		*interpreter;	      /* its interpreter, owned; NULL = none was told */
+	const struct dw_owner *owner; /* NULL = not looked at yet */
+	uint64_t resync_at_ns;	      /* not before this time are mappings read from /proc again */
+	uint64_t resync_ns;	      /* when they were, if no records tell of them */
 	uint64_t resync_wait_ns;
 	struct dw_frame_memo *memos; /* owned, DWELL_FRAME_MEMOS of them; NULL = none yet */
 };

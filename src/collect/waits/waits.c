@@ -241,7 +241,7 @@ static int arm(struct dw_waits_watch *w, uint64_t now_ns)
 /* Note in the profile how waits were recorded. */
 static int note(const struct dw_waits_watch *w)
 {
-	const struct dw_python_counts *python = &w->dispatcher->unwinder.python.waits;
+	const struct dw_interpreter_counts *python = &w->dispatcher->unwinder.interpreters.waits;
 	struct dw_facts *f = &w->dispatcher->track.profile->facts;
 	const struct {
 		const char *key;
