@@ -11,7 +11,7 @@ import json
 import os
 import signal
 
-from harness import cases, expect, needs, one_line, require
+from harness import cases, expect, needs, one_line, require, rows_of
 
 SOURCE = """
 #include <pthread.h>
@@ -203,6 +203,34 @@ def test_many_conditions_on_many_columns(context):
     conditions = [word for column in columns[1:] for word in ("--fail-if", f"functions:load:{column} > 10 %")]
     done = diff(context, *sessions, *conditions, "--fail-if", "calls > 0", status=3)
     expect(len(done.stderr.splitlines()), len(columns), "each is held against it")
+
+
+def test_rows_of_one_name_have_no_sums_of_averages(context):
+    """Two functions of one name, one of them rare and slow: their mean, longest and shortest call."""
+    for name, calls, loops in ("rare", 3, 200000), ("often", 300, 400):
+        with open(context.path(f"{name}.c"), "w", encoding="ascii") as f:
+            f.write(f"""static volatile unsigned long sink;
+                static __attribute__((noinline)) void same(int n) {{ for (int i = 0; i < {loops} * MORE; i++) sink += n; }}
+                void {name}(void) {{ for (int i = 0; i < {calls}; i++) same(i); }}""")
+    with open(context.path("start.c"), "w", encoding="ascii") as f:
+        f.write("void rare(void); void often(void); int main(void) { rare(); often(); return 0; }")
+    for side, more in ("base", 1), ("new", 10):
+        os.makedirs(context.path(side))
+        context.make(*COMPILE, f"-DMORE={more}", "-o", f"{side}/program", "start.c", "rare.c", "often.c")
+        record(context, f"{side}.dwell", f"{side}/program")
+    rows = [rows_of(context.report("functions", "--columns", "all", session=f"{side}.dwell"), "same")
+            for side in ("base", "new")]
+    expect([len(side) for side in rows], [2, 2], "rows of the name")
+    for kind, join in (("avg", lambda side, key: sum(row[key] * row["number_of_calls"] for row in side) /
+                        sum(row["number_of_calls"] for row in side)),
+                       ("max", lambda side, key: max(row[key] for row in side)),
+                       ("min", lambda side, key: min(row[key] for row in side))):
+        column = f"{kind}_elapsed_exclusive_time"
+        more = join(rows[1], column) - join(rows[0], column)
+        require(more > 0, f"{column} has grown, not by {more}")
+        for slack, status in (-100, 4), (100, 0):  # one run a side: what is more is undecided
+            diff(context, "base.dwell", "new.dwell", "--fail-if", f"functions:same:{column} > {more + slack:.0f}ns",
+                 status=status)
 
 
 def runs(context, base, new, n):

@@ -136,8 +136,10 @@ TEST(what_is_written_is_read)
 						      .types_n = 1,
 						      .from_ns = times[i],
 						      .to_ns = i % 2 ? times[i] + 1 : 0,
-						      .waits_left_out = (dw_wait_kinds)i * 37 &
-									DWELL_WAITS_ALL};
+						      .waits_left_out =
+							      i ? (dw_wait_kinds)i * 37 &
+									      DWELL_WAITS_ALL
+								: DWELL_WAITS_ALL};
 		struct dw_filter_options o = {0};
 		struct dw_filter_words read;
 
