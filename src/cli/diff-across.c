@@ -75,10 +75,11 @@ int dw_diff_across(const struct dw_diff_across *d, struct dw_error *err)
 	int rc = 0;
 
 	if (!by_module && strcmp(d->view, "functions") != 0)
-		return dw_misuse(err,
-				 "'%s' and '%s' are of two methods: the views functions and modules "
-				 "compare such, %s does not",
-				 d->paths[0], d->paths[1], d->view);
+		return dw_misuse(
+			err,
+			"'%s' and '%s' are of two methods: the views functions and modules "
+			"compare such, %s does not",
+			d->paths[0], d->paths[1], d->view);
 	for (int i = 0; i < 2 && !rc; i++) {
 		rc = dw_terminal_check(d->output, d->paths[i], err);
 		rc = rc ? rc : dw_open_profile(d->paths[i], &whole, &p[i], err);

@@ -20,6 +20,6 @@ struct dw_diff_across {
  * and is told by who compares it. */
 bool dw_diff_is_across(const char *const paths[2]);
 
-/* Compare them and write that. 0 or a negative code with a line: DWELL_ERR_USAGE, the view makes no
- * sense; errors of loading, comparing and writing. */
+/* Compare them and write that. 0 or a negative code with a line: DWELL_ERR_USAGE (the view makes no
+ * sense), errors of loading, comparing and writing. */
 int dw_diff_across(const struct dw_diff_across *d, struct dw_error *err);

@@ -1,8 +1,8 @@
 /*
  * A file that has its name only once it is whole: it is written beside under another name and
  * renamed; a signal that ends dwell before removes it. A link is followed, also one that leads
- * nowhere yet. What is there and is no regular file (a pipe) is written in place, and so is what stands
- * for a file that is open (/dev/stdout).
+ * nowhere yet. What is there and is no regular file (a pipe) is written in place, and so is what
+ * stands for a file that is open (/dev/stdout).
  */
 #pragma once
 

@@ -14,7 +14,7 @@ enum { IS_PROBED = 1, IS_CALLED_BY_PROBED = 2 };
 
 /* Where a sample belongs whose stack ends there. */
 struct place {
-	uint32_t row;	/* + 1, 0 = outside of what was measured */
+	uint32_t row;	 /* + 1, 0 = outside of what was measured */
 	uint32_t callee; /* + 1: what is called from there without probes, 0 = not known */
 	bool is_inside_library;
 };
@@ -39,8 +39,8 @@ static uint32_t row_called(struct comparing *k, const char *module, const char *
 	    dw_strings_adds(&k->a->strings, text, &row.text))
 		return UINT32_MAX;
 	id = dw_pairs_add(&k->a->row_of, row.module, row.text);
-	if (!id || (id > k->a->rows.n &&
-		    (dw_vec_push(&k->a->rows, row) || dw_vec_push(&k->known, 0))))
+	if (!id ||
+	    (id > k->a->rows.n && (dw_vec_push(&k->a->rows, row) || dw_vec_push(&k->known, 0))))
 		return UINT32_MAX;
 	return id - 1;
 }
@@ -79,9 +79,8 @@ static int add_measured(struct comparing *k, const struct dw_totals *t)
 			dw_measured_get(&m, DWELL_MEASURE_APPLICATION, true) +
 			(k->a->with_kernel ? dw_measured_get(&m, DWELL_MEASURE_OS_CPU, true) : 0);
 	}
-	k->a->all_ns[DWELL_MEASURED] =
-		t->all[DWELL_MEASURE_APPLICATION] +
-		(k->a->with_kernel ? t->all[DWELL_MEASURE_OS_CPU] : 0);
+	k->a->all_ns[DWELL_MEASURED] = t->all[DWELL_MEASURE_APPLICATION] +
+				       (k->a->with_kernel ? t->all[DWELL_MEASURE_OS_CPU] : 0);
 	return 0;
 }
 
@@ -136,7 +135,7 @@ static int find_probed(struct comparing *k)
 		bool is_external = node->flags & DWELL_CALL_EXTERNAL;
 
 		id = !f || node->flags & (DWELL_CALL_LINE | DWELL_CALL_COUNTED) ? 0
-										 : find_row(k, p, f);
+										: find_row(k, p, f);
 		if (id)
 			k->known.v[id - 1] |= is_external ? IS_CALLED_BY_PROBED : IS_PROBED;
 		if (id && is_external && !rc)
@@ -218,9 +217,9 @@ static int join_modules(struct dw_across *a)
 		const struct dw_across_row *row = &a->rows.v[i];
 		uint32_t id = dw_pairs_add(&joined.row_of, row->module, 0);
 
-		if (!id || (id > joined.rows.n &&
-			    dw_vec_push(&joined.rows,
-					(struct dw_across_row){.module = row->module}))) {
+		if (!id ||
+		    (id > joined.rows.n &&
+		     dw_vec_push(&joined.rows, (struct dw_across_row){.module = row->module}))) {
 			dw_across_release(&joined);
 			return -ENOMEM;
 		}

@@ -75,10 +75,10 @@ static void tell_sides(const struct dw_across_job *job, const char *before, stru
 	dw_text_put(&line, job->paths[DWELL_MEASURED]);
 	dw_out_puts(&line, ": ");
 	dw_format_time(&line, (int64_t)a->all_ns[DWELL_MEASURED]);
-	dw_out_printf(&line, " of application time%s, probes not counted (%+.1f %%).\n",
-		      a->with_kernel ? " and system calls" : "",
-		      100 * ((double)a->all_ns[DWELL_MEASURED] / (double)a->all_ns[DWELL_PLAIN] -
-			     1));
+	dw_out_printf(
+		&line, " of application time%s, probes not counted (%+.1f %%).\n",
+		a->with_kernel ? " and system calls" : "",
+		100 * ((double)a->all_ns[DWELL_MEASURED] / (double)a->all_ns[DWELL_PLAIN] - 1));
 	put_line(out, &line, before, job->width);
 	dw_out_close(&line);
 }
@@ -149,8 +149,7 @@ static void write_table(const struct dw_across_job *job, struct dw_out *out)
 	tell_sides(job, "", out);
 	tell_most(job, "", out);
 	dw_out_printf(out, "\n%8s  %10s  %7s  %7s  %9s  %9s  %s\n", "Plain %", "Measured %",
-		      "Points", "Allowed", "Plain", "Measured",
-		      a->by_module ? "Module" : "Name");
+		      "Points", "Allowed", "Plain", "Measured", a->by_module ? "Module" : "Name");
 	width = width > FIXED_COLUMNS + NAME_LEAST ? width - FIXED_COLUMNS : NAME_LEAST;
 	while ((row = next(job, &i, &listed))) {
 		dw_out_printf(out, "%8.2f  %10.2f  %+7.2f  %7.2f  ", row->share_pct[0],
@@ -266,7 +265,8 @@ static void write_json(const struct dw_across_job *job, struct dw_out *out)
 	dw_out_puts(out, ", \"measured\": ");
 	dw_format_json_string(out, job->paths[DWELL_MEASURED]);
 	dw_out_printf(out,
-		      ", \"samples\": %" PRIu64 ", \"plain_ns\": %" PRIu64 ", \"measured_ns\": %" PRIu64
+		      ", \"samples\": %" PRIu64 ", \"plain_ns\": %" PRIu64
+		      ", \"measured_ns\": %" PRIu64
 		      ", \"with_system_calls\": %s, \"functions_switched_off\": %" PRId64 "},\n"
 		      "  \"rows\": [",
 		      a->samples, a->all_ns[0], a->all_ns[1], a->with_kernel ? "true" : "false",

@@ -18,10 +18,10 @@ enum rule {
 	RULE_SUM,   /* 0 where it is missing */
 	RULE_ALL,   /* the sum if all have it, else it is left out */
 	RULE_MOST,
-	RULE_LEAST, /* 0 where it is missing */
-	RULE_LIST,  /* texts, each once, with commas */
+	RULE_LEAST,    /* 0 where it is missing */
+	RULE_LIST,     /* texts, each once, with commas */
 	RULE_COMMANDS, /* likewise, with ", " */
-	RULE_OURS,	/* told by what follows, or of the whole */
+	RULE_OURS,     /* told by what follows, or of the whole */
 };
 
 enum { LIST_MAX_BYTES = 4096 };

@@ -164,8 +164,8 @@ static int join_tasks(struct dw_join *j)
 		rc = rc ? rc : dw_vec_push(&j->to->starts, start);
 	}
 	dw_vec_each(exec, &j->from->execs.rows) {
-		struct dw_exec row = {moved(exec->process, j->processes),
-				      j->strings[exec->command], j->strings[exec->command_line]};
+		struct dw_exec row = {moved(exec->process, j->processes), j->strings[exec->command],
+				      j->strings[exec->command_line]};
 
 		rc = rc ? rc : dw_vec_push(&to->execs.rows, row);
 	}
@@ -217,8 +217,7 @@ static int join_nodes(struct dw_join *j)
 			return -ENOMEM;
 	}
 	dw_vec_each(slice, &from->slices)
-		if (dw_vec_push(&to->slices,
-				(struct dw_call_slice){slice->end_ns + j->shift_ns}))
+		if (dw_vec_push(&to->slices, (struct dw_call_slice){slice->end_ns + j->shift_ns}))
 			return -ENOMEM;
 	return 0;
 }

@@ -64,7 +64,7 @@ int dw_join_symbols(struct dw_join *j);
 /* Put facts together, before dw_join_end(): what can be added is, what has to be equal is asked
  * for.
  * @path, @first  what the session and the first one are called.
- * 0; -ENOMEM; DWELL_ERR_UNSUPPORTED: they do not go together. */
+ * 0, -ENOMEM or DWELL_ERR_UNSUPPORTED: they do not go together. */
 int dw_join_facts(struct dw_join *j, const char *path, const char *first, struct dw_error *err);
 
 /* It is done: free the maps. */

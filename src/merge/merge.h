@@ -15,8 +15,8 @@ struct dw_merge;
 /* Begin to write @path.partial as dw_session_create() does, which @path may be as it says. */
 int dw_merge_begin(const char *path, struct dw_merge **ret, struct dw_error *err);
 
-/* Add the finished session at @path. 0; DWELL_ERR_UNSUPPORTED: it does not go with the others, or
- * is not finished; errors of dw_session_load(). After a failure @m is only good to be freed. */
+/* Add the finished session at @path. 0, errors of dw_session_load(), or DWELL_ERR_UNSUPPORTED: it
+ * does not go with the others, or is not finished. After a failure @m is only good to be freed. */
 int dw_merge_add(struct dw_merge *m, const char *path, struct dw_error *err);
 
 /* Write the session in the place of what had its name. 0 or a negative code. */

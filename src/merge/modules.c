@@ -21,8 +21,8 @@ enum {
 /* Modules being paired. */
 struct pairing {
 	struct dw_join *j;
-	uint32_t *next;	 /* by old id: the candidate to try next */
-	bool *is_taken;	 /* by new id */
+	uint32_t *next;	  /* by old id: the candidate to try next */
+	bool *is_taken;	  /* by new id */
 	bool *is_strange; /* by old id: it does not fit what it is paired with */
 };
 
@@ -65,8 +65,8 @@ static void pair(struct pairing *p, uint32_t id)
 static uint32_t name_at(const struct dw_joined *to, uint32_t id)
 {
 	const struct dw_chain *chain = id < to->chains.n ? &to->chains.v[id] : NULL;
-	uint32_t function = chain ? dw_outermost_function(to->locations.v + chain->first, chain->n)
-				  : 0;
+	uint32_t function =
+		chain ? dw_outermost_function(to->locations.v + chain->first, chain->n) : 0;
 
 	return function ? to->profile.functions.rows.v[function].name : 0;
 }
@@ -88,9 +88,9 @@ static bool find_strangers(struct pairing *p)
 			continue;
 		frame.module = p->j->modules[module];
 		name = name_at(p->j->to, dw_frames_find(&p->j->to->profile.frames, frame));
-		if (!name || name == p->j->strings[from->functions.rows
-								 .v[dw_outermost_function(chain, n)]
-								 .name])
+		if (!name ||
+		    name == p->j->strings[from->functions.rows.v[dw_outermost_function(chain, n)]
+						  .name])
 			continue;
 		p->is_strange[module] = any = true;
 	}

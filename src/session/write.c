@@ -37,7 +37,7 @@ struct dw_session_writer {
 	int fd;			/* holds the lock */
 	bool running;
 	pthread_t thread;
-	pthread_mutex_t lock; /* guards all below */
+	pthread_mutex_t lock;	   /* guards all below */
 	pthread_cond_t wake, idle; /* for the writer thread; for who waits for it */
 	struct delta *first, **last;
 	uint64_t queued_bytes;

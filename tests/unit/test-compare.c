@@ -591,8 +591,8 @@ TEST(what_rows_of_one_name_have_together)
 		enum dw_column column;
 		uint64_t want, weight;
 	} cases[] = {
-		{DWELL_COLUMN_CALLS, 1300, 0},	      {DWELL_COLUMN_EI, 1300, 0},
-		{DWELL_COLUMN_EI_AVG, 325, 8},	      {DWELL_COLUMN_EI_MAX, 1000, 0},
+		{DWELL_COLUMN_CALLS, 1300, 0}, {DWELL_COLUMN_EI, 1300, 0},
+		{DWELL_COLUMN_EI_AVG, 325, 8}, {DWELL_COLUMN_EI_MAX, 1000, 0},
 		{DWELL_COLUMN_EI_MIN, 100, 0},
 	};
 
