@@ -21,6 +21,7 @@ enum rule {
 	RULE_LEAST,    /* 0 where it is missing */
 	RULE_LIST,     /* texts, each once, with commas */
 	RULE_COMMANDS, /* likewise, with ", " */
+	RULE_BITS,     /* those of all */
 	RULE_OURS,     /* told by what follows, or of the whole */
 };
 
@@ -38,6 +39,7 @@ static const struct {
 	{"modules_chosen_for", RULE_LIST},
 	{"runtime_version", RULE_LIST},
 	{"dwell_version", RULE_LIST},
+	{"measures_beside", RULE_BITS},
 	{"merged", RULE_OURS},
 	{"duration_ns", RULE_OURS},
 	{"os_source", RULE_OURS},
@@ -172,7 +174,6 @@ static const struct {
 	{"road", "sampled by"},
 	{"kernel_sampled", "sampled with kernel_sampled"},
 	{"off_cpu", "recorded with waits by"},
-	{"measures_beside", "recorded with measures_beside"},
 	{"has_lifetime", "recorded with has_lifetime"},
 	{"has_stacks", "recorded with has_stacks"},
 	{"sample_bytes", "recorded with objects drawn one in so many bytes:"},
@@ -264,6 +265,8 @@ static int join_fact(struct dw_facts *to, const struct dw_fact *a, const struct 
 		return set_list(to, a, b, ",");
 	case RULE_COMMANDS:
 		return set_list(to, a, b, ", ");
+	case RULE_BITS:
+		return dw_facts_set(to, any->key, x | y);
 	case RULE_OURS:
 		break;
 	}
