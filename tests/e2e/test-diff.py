@@ -205,6 +205,22 @@ def test_many_conditions_on_many_columns(context):
     expect(len(done.stderr.splitlines()), len(columns), "each is held against it")
 
 
+def test_names_of_one_function_do_not_depend_on_who_called_first(context):
+    """A function that is called by two names has the same one whichever of them comes first."""
+    for side, names in ("base", ("fopen", "fopen64")), ("new", ("fopen64", "fopen")):
+        with open(context.path("main.c"), "w", encoding="ascii") as f:
+            f.write("typedef struct file FILE; FILE *fopen(const char *, const char *), *fopen64(const char *, const char *);"
+                    "static __attribute__((noinline)) int is_open(FILE *f) { return f != 0; } int main(void) { return " +
+                    " + ".join(f'is_open({name}("/nowhere", "r"))' for name in names) + "; }")
+        os.makedirs(context.path(side))
+        context.make("gcc", "-O1", "-o", f"{side}/program", "main.c")
+        record(context, f"{side}.dwell", f"{side}/program")
+        rows = context.report("functions", session=f"{side}.dwell")["rows"]
+        expect([(row["function_name"], row["number_of_calls"]) for row in rows if "fopen" in row["function_name"]],
+               [("fopen", 2)], f"names in {side}")
+    expect(counted(compare(context, "base.dwell", "new.dwell")), {}, "counts")
+
+
 def test_rows_of_one_name_have_no_sums_of_averages(context):
     """Two functions of one name, one of them rare and slow: their mean, longest and shortest call."""
     for name, calls, loops in ("rare", 3, 200000), ("often", 300, 400):
