@@ -2,11 +2,12 @@
  * Sessions as hostile files. An input that begins as a SQLite database goes through
  * dw_session_load() whole. Others, which no checksum stops, are chunks: u8 kind, u32 items, u32
  * bytes, the raw bytes; they go to the decoder. Whatever loads is then walked without checks, as
- * all consumers do.
+ * all consumers do, and merged with itself.
  */
 #include "analysis/disassembly.h"
 #include "base/cleanup.h"
 #include "base/cursor.h"
+#include "merge/join.h"
 #include "model/measure.h"
 #include "session/decode.h"
 #include "session/read.h"
@@ -138,6 +139,36 @@ static uint64_t walk_allocations(const struct dw_profile *p)
 	return sum;
 }
 
+/* Merge it with itself: what is the same becomes one, the rest is there twice. */
+static uint64_t walk_merged(struct dw_profile *p)
+{
+	struct dw_joined joined = {0};
+	uint64_t sum = 0;
+	int rc = 0;
+
+	for (int i = 0; i < 2 && !rc; i++) {
+		struct dw_join j;
+
+		rc = dw_join_begin(&j, &joined, p, NULL);
+		rc = rc ? rc : dw_join_facts(&j, "second", "first", NULL);
+		if (!rc && dw_join_tables(&j))
+			abort();
+		dw_join_end(&j);
+	}
+	if (!rc) {
+		const struct dw_profile *all = &joined.profile;
+
+		sum = walk_samples(all);
+		if (dw_threads_count(&all->threads) != 2 * dw_threads_count(&p->threads) ||
+		    all->samples.n != 2 * p->samples.n ||
+		    all->calls.nodes.n != 2 * p->calls.nodes.n ||
+		    dw_frames_count(&all->frames) > 2 * dw_frames_count(&p->frames))
+			abort();
+	}
+	dw_joined_release(&joined);
+	return sum;
+}
+
 /* @range: as dw_session_load_summed() takes it; NULL = calls are not added up. */
 static int decode_chunks(const uint8_t *data, size_t size, const struct dw_session_range *range,
 			 struct dw_profile *p)
@@ -199,7 +230,7 @@ static void feed(const uint8_t *data, size_t size, const struct dw_session_range
 		rc = decode_chunks(data, size, range, &p);
 	if (!rc)
 		sum = walk_samples(&p) + walk_symbols(&p) + walk_code(&p) + walk_calls(&p) +
-		      walk_allocations(&p);
+		      walk_allocations(&p) + walk_merged(&p);
 	(void)sum;
 	dw_profile_release(&p);
 }

@@ -41,6 +41,10 @@ _dwell()
         mapfile -t COMPREPLY < <(compgen -f -- "$current")
         compopt -o filenames 2>/dev/null
         return
+    elif [[ $command == merge && $current != -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -f -X '!*.dwell*' -- "$current"; compgen -d -- "$current")
+        compopt -o filenames 2>/dev/null
+        return
     elif [[ ( $command == re* || $command == export || $command == view ) && $COMP_CWORD -eq 2 ]]; then
         mapfile -t COMPREPLY < <(compgen -f -X '!*.dwell*' -- "$current"; compgen -d -- "$current")
         compopt -o filenames 2>/dev/null

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/process-setup.h"
 #include "cli/command.h"
+#include "cli/diff-across.h"
 #include "cli/diff-runs.h"
 #include "cli/hints.h"
 #include "cli/terminal.h"
@@ -423,11 +424,62 @@ static int tell_conditions(const struct diff *d)
 	return worst == DWELL_IS_UNDECIDED ? DWELL_EXIT_UNDECIDED : DWELL_EXIT_OK;
 }
 
+/* Whether two sessions are given that are of two methods. */
+static bool is_across(const struct diff_options *o, char **operands, const char *paths[2])
+{
+	if (o->commands.n || o->base.n > 1 || o->now.n > 1)
+		return false;
+	paths[0] = o->base.n ? o->base.v[0] : operands[0];
+	paths[1] = o->now.n ? o->now.v[0] : operands[1];
+	return dw_diff_is_across(paths);
+}
+
+/* What was asked for that has no meaning there. NULL = nothing. */
+static const char *find_meaningless(const struct diff_options *o)
+{
+	const struct dw_filter_options *f = &o->filter;
+
+	if (o->conditions.n)
+		return "--fail-if";
+	if (o->sort)
+		return "--sort";
+	if (o->relevant_pct >= 0)
+		return "--least-change";
+	if (f->processes.n || f->threads.n || f->modules.n || f->types.n || f->from_ns ||
+	    f->to_ns || f->waits.is_given || f->save)
+		return "a filter";
+	return o->my_code.is_given || o->my_code.shows_all || o->my_code.mine.n ||
+			       o->my_code.systems.n
+		       ? "a choice of code"
+		       : NULL;
+}
+
+static int compare_across(const struct diff *d, const char *const paths[2], struct dw_error *err)
+{
+	const char *meaningless = find_meaningless(d->options);
+	const struct dw_diff_across across = {
+		.paths = {paths[0], paths[1]},
+		.view = d->comparisons[0].view->name,
+		.format = d->format->name,
+		.output = d->options->output,
+		.rows = d->options->top,
+		.all = d->options->all,
+	};
+
+	if (meaningless)
+		return dw_misuse(err, "'%s' and '%s' are of two methods, and %s is for two of one",
+				 paths[0], paths[1], meaningless);
+	return dw_diff_across(&across, err);
+}
+
 static int compare(struct diff *d, char **operands, int *exit_code, struct dw_error *err)
 {
+	const char *paths[2];
 	char **sessions = operands;
 	int rc = read_words(d, &operands, err), checked;
 
+	if (!rc && is_across(d->options, sessions, paths))
+		return compare_across(d, paths, err);
 	rc = rc ? rc : dw_filter_options_save(&d->options->filter, err);
 	if (!rc)
 		rc = add_all(d, sessions, err);

@@ -43,6 +43,7 @@ extern const struct dw_command dw_cmd_export;
 extern const struct dw_command dw_cmd_import;
 extern const struct dw_command dw_cmd_recover;
 extern const struct dw_command dw_cmd_diff;
+extern const struct dw_command dw_cmd_merge;
 extern const struct dw_command dw_cmd_doctor;
 extern const struct dw_command dw_cmd_live;
 

@@ -140,7 +140,9 @@ static void put_waits(struct dw_out *out, dw_wait_kinds left_out)
 			dw_out_printf(out, "%s%s", before, dw_wait_kind_name(kind));
 			before = ",";
 		}
-	dw_out_puts(out, left_out ? "\n" : "all\n");
+	if (!*before)
+		dw_out_puts(out, left_out ? "none" : "all");
+	dw_out_puts(out, "\n");
 }
 
 /* Refuse values that would be other ones when they are read. */

@@ -19,9 +19,9 @@
 #include <unistd.h>
 
 static const struct dw_command *const commands[] = {
-	&dw_cmd_sample,	 &dw_cmd_instrument, &dw_cmd_memory, &dw_cmd_read,   &dw_cmd_view,
-	&dw_cmd_report,	 &dw_cmd_diff,	     &dw_cmd_export, &dw_cmd_import, &dw_cmd_live,
-	&dw_cmd_recover, &dw_cmd_doctor,     NULL,
+	&dw_cmd_sample, &dw_cmd_instrument, &dw_cmd_memory, &dw_cmd_read,   &dw_cmd_view,
+	&dw_cmd_report, &dw_cmd_diff,	    &dw_cmd_merge,  &dw_cmd_export, &dw_cmd_import,
+	&dw_cmd_live,	&dw_cmd_recover,    &dw_cmd_doctor, NULL,
 };
 
 static const struct dw_command *find_command(const char *name)

@@ -327,6 +327,7 @@ static int unknown_wait(const char *word, size_t n, struct dw_error *err)
 
 	dw_candidates_begin(&candidates, word, n);
 	dw_candidates_offer(&candidates, "all");
+	dw_candidates_offer(&candidates, "none");
 	for (enum dw_wait_kind kind = 0; kind < DWELL_WAIT_KINDS; kind++)
 		dw_candidates_offer(&candidates, dw_wait_kind_name(kind));
 	return dw_candidates_unknown(&candidates, "kind of waiting", err);

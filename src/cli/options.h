@@ -183,7 +183,7 @@ struct dw_filter_words dw_filter_options_words(const struct dw_filter_options *o
 		 "KIND,...",                                                                   \
 		 dw_option_waits,                                                              \
 		 at + offsetof(struct dw_filter_options, waits),                               \
-		 "kinds of waits that count, or all (not: idle, child, ready)"},               \
+		 "kinds of waits that count, or all, or none (not: idle, child, ready)"},      \
 		{"from",                                                                       \
 		 0,                                                                            \
 		 "TIME",                                                                       \

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "cli/hints.h"
+#include "cli/leftovers.h"
 #include "cli/terminal.h"
 #include "cli/whole-file.h"
 
@@ -161,9 +162,11 @@ int dw_report_write_all(struct dw_report *r, struct dw_profile *p, struct dw_buf
 	struct dw_filter_owned filter;
 	struct all a = {.r = r, .profile = p, .filter = &filter.filter};
 	bool is_new = false;
-	int rc = dw_filter_options_resolve(&r->options->filter, p, &filter, err);
+	int folder = 0, rc = dw_filter_options_resolve(&r->options->filter, p, &filter, err);
 
 	rc = rc ? rc : make_folder(r->options->output, &is_new, err);
+	if (is_new)
+		folder = dw_leftovers_add(r->options->output);
 	rc = rc ? rc : write_both(&a, err);
 	rc = rc ? rc : keep_files(&a, written, err);
 	if (!rc)
@@ -172,6 +175,7 @@ int dw_report_write_all(struct dw_report *r, struct dw_profile *p, struct dw_buf
 		dw_whole_file_release(&a.files[i]);
 	if (rc && is_new)
 		rmdir(r->options->output);
+	dw_leftovers_drop(folder);
 	dw_filter_release(&filter);
 	return rc;
 }

@@ -1,7 +1,8 @@
 /*
  * A file that has its name only once it is whole: it is written beside under another name and
- * renamed. What is there and is no regular file (a pipe) is written in place, and so is what stands
- * for a file that is open (/dev/stdout).
+ * renamed; a signal that ends dwell before removes it. A link is followed, also one that leads
+ * nowhere yet. What is there and is no regular file (a pipe) is written in place, and so is what
+ * stands for a file that is open (/dev/stdout).
  */
 #pragma once
 
@@ -11,8 +12,9 @@
 
 struct dw_whole_file {
 	int fd;
-	char *path;	 /* links followed that lead somewhere; NULL = not open */
+	char *path;	 /* links followed; NULL = not open */
 	char *temporary; /* NULL = in place */
+	int leftover;	 /* its number in leftovers.h, 0 = none */
 };
 
 /* Whether @path is written in place. */

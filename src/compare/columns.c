@@ -8,6 +8,7 @@
 #include "compare/columns.h"
 
 #include <assert.h>
+#include <math.h>
 
 /* Beside those that are wanted: the main one, four counts, the inclusive one. */
 _Static_assert(DWELL_COMPARED_MAX >= DWELL_WANTED_MAX + 6, "all columns have room");
@@ -86,8 +87,11 @@ void dw_compared_columns_choose(struct dw_comparison *c, const struct dw_view *v
 		add(c, total_of(v, info->measure, !info->exclusive));
 	for (size_t i = 0; i < c->wanted_n; i++)
 		add(c, c->wanted[i]);
-	for (size_t i = 0; i < c->columns_n; i++)
+	for (size_t i = 0; i < c->columns_n; i++) {
 		c->columns[i].is_count &= !c->is_estimated;
+		c->has_averages |=
+			dw_column_info(c->columns[i].column)->aspect == DWELL_ASPECT_AVERAGE;
+	}
 }
 
 void dw_comparison_want(struct dw_comparison *c, enum dw_column column)
@@ -110,6 +114,44 @@ uint64_t dw_compared_column_value(const struct dw_view *v, const struct dw_row *
 	}
 	dw_view_cell(v, row, column, scratch, &cell);
 	return cell.kind == DWELL_CELL_TEXT || cell.kind == DWELL_CELL_PERCENT ? 0 : cell.number;
+}
+
+uint64_t dw_compared_column_weight(const struct dw_row *row, enum dw_column column)
+{
+	const struct dw_column_info *info = dw_column_info(column);
+	bool exclusive = info->exclusive;
+
+	if (info->aspect != DWELL_ASPECT_AVERAGE)
+		return 1;
+	return dw_measured_get(&row->measured,
+			       exclusive ? DWELL_MEASURE_MEASURED : DWELL_MEASURE_OUTER_CALLS,
+			       false);
+}
+
+void dw_compared_column_join(enum dw_column column, uint64_t *to, uint64_t *weight, uint64_t value,
+			     uint64_t more)
+{
+	double all = (double)*weight + (double)more, a = (double)*to, b = (double)value;
+
+	switch (dw_column_info(column)->aspect) {
+	case DWELL_ASPECT_AVERAGE:
+		if (all > 0)
+			*to = (uint64_t)((a * (double)*weight + b * (double)more) / all + .5);
+		*weight += more;
+		return;
+	case DWELL_ASPECT_ERROR: /* of estimates that do not depend on one another */
+		*to = (uint64_t)(sqrt(a * a + b * b) + .5);
+		return;
+	case DWELL_ASPECT_MAX:
+		*to = value > *to ? value : *to;
+		return;
+	case DWELL_ASPECT_MIN:
+	case DWELL_ASPECT_BEGIN: /* 0 = there is none */
+		*to = value && (!*to || value < *to) ? value : *to;
+		return;
+	default:
+		*to += value;
+	}
 }
 
 uint64_t dw_compared_column_all(const struct dw_view *v, enum dw_column column)

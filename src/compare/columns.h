@@ -12,6 +12,14 @@ void dw_compared_columns_choose(struct dw_comparison *c, const struct dw_view *v
 uint64_t dw_compared_column_value(const struct dw_view *v, const struct dw_row *row,
 				  enum dw_column column, struct dw_buf *scratch);
 
+/* The calls by which @row's average in @column is divided, 1 of what is no average. */
+uint64_t dw_compared_column_weight(const struct dw_row *row, enum dw_column column);
+
+/* Let *@to, of *@weight, have @value of @more, too, as rows of one name are one: the sum of sums,
+ * the mean of averages, the larger of maxima, the smaller of minima. */
+void dw_compared_column_join(enum dw_column column, uint64_t *to, uint64_t *weight, uint64_t value,
+			     uint64_t more);
+
 /* What there is of @column altogether, 0 = it has no such sum. */
 uint64_t dw_compared_column_all(const struct dw_view *v, enum dw_column column);
 

@@ -8,6 +8,7 @@
 
 #include "analysis/totals.h"
 #include "base/cleanup.h"
+#include "compare/columns.h"
 #include "compare/verdict.h"
 
 #include <errno.h>
@@ -49,15 +50,26 @@ int dw_comparison_add_edge(struct dw_comparison *c, const struct dw_compared_edg
 static int move_values(const struct dw_comparison *c, struct dw_compared_run *run,
 		       const uint32_t *row_of, size_t n)
 {
-	uint64_t *values = calloc(n * c->columns_n + 1, sizeof *values);
+	size_t columns = c->columns_n;
+	dw_auto_free uint64_t *values = calloc(n * columns + 1, sizeof *values);
+	dw_auto_free uint64_t *weights =
+		run->weights ? calloc(n * columns + 1, sizeof *weights) : NULL;
 
-	if (!values)
+	if (!values || (run->weights && !weights))
 		return -ENOMEM;
 	for (size_t i = 0; i < run->rows && i < c->rows.n; i++)
-		for (size_t k = 0; k < c->columns_n; k++)
-			values[row_of[i] * c->columns_n + k] += run->values[i * c->columns_n + k];
+		for (size_t k = 0; k < columns; k++) {
+			size_t from = i * columns + k, to = row_of[i] * columns + k;
+			uint64_t none = 0;
+
+			dw_compared_column_join(c->columns[k].column, &values[to],
+						weights ? &weights[to] : &none, run->values[from],
+						weights ? run->weights[from] : 0);
+		}
 	free(run->values);
-	run->values = values;
+	free(run->weights);
+	run->values = dw_take_ptr(values);
+	run->weights = dw_take_ptr(weights);
 	run->rows = n;
 	return 0;
 }
@@ -444,6 +456,7 @@ void dw_comparison_release(struct dw_comparison *c)
 	dw_vec_each(run, &c->runs) {
 		free(run->path);
 		free(run->values);
+		free(run->weights);
 	}
 	dw_names_release(&c->names);
 	dw_vec_release(&c->rows);

@@ -80,11 +80,12 @@ struct dw_compared_row {
 /* A run: a session. */
 struct dw_compared_run {
 	enum dw_side side;
-	char *path;			  /* owned */
-	uint32_t program;		  /* what was run, a string of the names; 0 = not known */
-	uint32_t recorded;		  /* what there is of it, "samples of time": likewise */
-	uint64_t *values;		  /* by row, then column */
-	size_t rows;			  /* that it has values for */
+	char *path;	   /* owned */
+	uint32_t program;  /* what was run, a string of the names; 0 = not known */
+	uint32_t recorded; /* what there is of it, "samples of time": likewise */
+	uint64_t *values;  /* by row, then column */
+	uint64_t *weights; /* likewise, the calls that averages are of; NULL = none is one */
+	size_t rows;	   /* that it has values for */
 	uint64_t all[DWELL_COMPARED_MAX]; /* what shares are shares of */
 	uint64_t duration_ns;
 	uint32_t processes, threads;
@@ -109,6 +110,7 @@ struct dw_comparison {
 	struct dw_compared_column columns[DWELL_COMPARED_MAX];
 	size_t columns_n;  /* 0 = no session was added yet */
 	size_t counts_n;   /* of them, from DWELL_CALLS on: those that say how often */
+	bool has_averages; /* among the columns */
 	bool is_estimated; /* counts are estimates, too: of a part of the objects */
 	struct dw_names names;
 	DW_VEC(struct dw_compared_row) rows; /* parents first */

@@ -157,23 +157,48 @@ static int what_of(struct adding *a, const struct dw_row *row, uint32_t *ret)
 	return a->text.len ? dw_strings_adds(&a->c->names.strings, dw_buf_str(&a->text), ret) : 0;
 }
 
+/* Make room for @need rows of @n bytes in *@v, which has @have, with zeros. */
+static int lengthen(uint64_t **v, size_t have, size_t need, size_t n)
+{
+	void *larger = realloc(*v, need * n);
+
+	if (!larger)
+		return -ENOMEM;
+	*v = larger;
+	memset((char *)larger + have * n, 0, (need - have) * n);
+	return 0;
+}
+
 static int reserve_values(struct adding *a, uint32_t row)
 {
 	struct dw_compared_run *run = &a->run;
 	size_t need = (size_t)row + 1, have = run->rows, n = a->c->columns_n * sizeof *run->values;
-	void *larger;
 
 	if (need <= have)
 		return 0;
 	need = need > have + have / 2 ? need : have + have / 2;
 	need = need < a->c->rows.n + a->view.n && !have ? a->c->rows.n + a->view.n : need;
-	larger = realloc(run->values, need * n);
-	if (!larger)
+	if (lengthen(&run->values, have, need, n) ||
+	    (a->c->has_averages && lengthen(&run->weights, have, need, n)))
 		return -ENOMEM;
-	run->values = larger;
-	memset((char *)larger + have * n, 0, (need - have) * n);
 	run->rows = need;
 	return 0;
+}
+
+/* Add what @row has to row @at of the comparison. */
+static void add_values(struct adding *a, uint32_t at, const struct dw_row *row)
+{
+	for (size_t i = 0; i < a->c->columns_n; i++) {
+		enum dw_column column = a->c->columns[i].column;
+		size_t place = at * a->c->columns_n + i;
+		uint64_t none = 0;
+
+		dw_compared_column_join(
+			column, &a->run.values[place],
+			a->run.weights ? &a->run.weights[place] : &none,
+			dw_compared_column_value(&a->view, row, column, &a->scratch),
+			dw_compared_column_weight(row, column));
+	}
 }
 
 static int add_row(struct adding *a, size_t place)
@@ -199,9 +224,7 @@ static int add_row(struct adding *a, size_t place)
 	if (a->session->side == DWELL_SIDE_NEW)
 		c->rows.v[at].line = key.line;
 	c->names.v.v[key.name].has[a->session->side] = true;
-	for (size_t i = 0; i < c->columns_n; i++)
-		a->run.values[at * c->columns_n + i] +=
-			dw_compared_column_value(&a->view, &row, c->columns[i].column, &a->scratch);
+	add_values(a, at, &row);
 	return 0;
 }
 
@@ -337,7 +360,7 @@ static int add_run(struct adding *a)
 		return -ENOMEM;
 	}
 	c->runs_n[run->side]++;
-	run->values = NULL;
+	run->values = run->weights = NULL;
 	return 0;
 }
 
@@ -417,6 +440,7 @@ int dw_comparison_add(struct dw_comparison *c, const struct dw_compared_session 
 	if (!rc)
 		rc = add_run(&a);
 	free(a.run.values);
+	free(a.run.weights);
 	free(a.name_of);
 	free(a.row_of);
 	dw_view_release(&a.view);

@@ -178,6 +178,17 @@ static struct dw_change gather_judged(const struct dw_comparison *c, size_t row,
 	return change_of(s, c->columns[column].is_count);
 }
 
+bool dw_change_judged(const struct dw_comparison *c, size_t row, struct dw_change *ret,
+		      double *ret_shift, bool *ret_each)
+{
+	struct sides s;
+	double p;
+
+	*ret_each = is_called(c, row);
+	*ret = gather_judged(c, row, DWELL_MAIN, &s);
+	return test_of(&s, &p, ret_shift);
+}
+
 /* How far chance alone takes samples apart at least: each is one of many that might have been. */
 static double sampling_error(const struct dw_comparison *c, const struct dw_change *total)
 {

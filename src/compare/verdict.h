@@ -42,6 +42,12 @@ bool dw_change_test(const struct dw_comparison *c, size_t row, size_t column, do
  * column or of the main one, of all runs together. */
 bool dw_comparison_is_large(const struct dw_comparison *c, size_t row, size_t column);
 
+/* What the main column of @row is judged by: what a call costs, where calls are counted on both
+ * sides, else all of it; and by how much that is above the base, the shift's median. False without
+ * memory. */
+bool dw_change_judged(const struct dw_comparison *c, size_t row, struct dw_change *ret,
+		      double *ret_shift, bool *ret_each);
+
 /* @more in percent of @base, INFINITY of nothing. */
 double dw_change_pct(double base, double more);
 

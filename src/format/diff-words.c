@@ -174,13 +174,18 @@ static void put_calls(struct words *w, const struct dw_compared_row *row,
 	dw_buf_puts(&w->line, is_calls ? " calls)" : ")");
 }
 
-/* "takes longer (1.2 us -> 2.5 us a call)", "has larger objects (32 -> 64 bytes each)" */
-static void put_cost(struct words *w, const struct dw_compared_row *row,
-		     const struct dw_change *time, const struct dw_change *calls)
+/* "takes longer (1.2 us -> 2.5 us a call)", "has larger objects (32 -> 64 bytes each)". The medians
+ * of the runs may say otherwise than what was tested, the median of all differences: then that
+ * alone is told, "takes longer (by 0.1 us a call)". */
+static void put_cost(struct words *w, const struct dw_compared_row *row, uint32_t at)
 {
-	bool each = calls && calls->base > 0 && calls->now > 0, more = row->happened & DWELL_SLOWER;
+	bool more = row->happened & DWELL_SLOWER, each = false;
+	struct dw_change judged;
+	double shift = 0;
 
 	dw_buf_puts(&w->line, row->cost.trust == DWELL_NOT_TESTED ? "maybe " : "");
+	if (!dw_change_judged(w->c, at, &judged, &shift, &each))
+		shift = judged.now - judged.base;
 	if (dw_diff_is_time(w->c, DWELL_MAIN))
 		dw_buf_printf(&w->line, "takes %s (", more ? "longer" : "less time");
 	else if (each)
@@ -188,22 +193,41 @@ static void put_cost(struct words *w, const struct dw_compared_row *row,
 	else
 		dw_buf_printf(&w->line, "has %s %s (", more ? "more" : "fewer",
 			      dw_diff_noun(w->c, DWELL_MAIN));
-	put_from_to(w, DWELL_MAIN, each ? time->base / calls->base : time->base,
-		    each ? time->now / calls->now : time->now);
+	if (more ? judged.now > judged.base : judged.now < judged.base) {
+		put_from_to(w, DWELL_MAIN, judged.base, judged.now);
+	} else {
+		dw_buf_puts(&w->line, "by ");
+		dw_diff_put_amount(&w->line, w->c, DWELL_MAIN, fabs(shift), false);
+	}
 	if (each)
 		dw_buf_puts(&w->line,
 			    dw_diff_is_time(w->c, DWELL_MAIN) ? " a call" : " bytes each");
 	dw_buf_puts(&w->line, ")");
 }
 
-/* ": +12 ms, all of it more calls" */
-static void put_delta(struct words *w, const struct dw_change *time, const struct dw_change *calls)
+/* Whether the parts of a difference say of the calls' costs what the row's verdict says. */
+static bool is_story_fit(const struct dw_compared_row *row, const struct dw_story *story)
+{
+	if (row->happened & DWELL_SLOWER)
+		return story->by_cost > 0;
+	return !(row->happened & DWELL_FASTER) || story->by_cost < 0;
+}
+
+/* ": +12 ms, all of it more calls". Where medians contradict what was tested it is the shift. */
+static void put_delta(struct words *w, uint32_t at, const struct dw_change *time,
+		      const struct dw_change *calls)
 {
 	struct dw_story story = dw_story_of(time, calls);
 	double delta = time->now - time->base, pct;
 	bool more_calls = calls && calls->now > calls->base;
 	const char *noun = calls ? dw_diff_noun(w->c, DWELL_CALLS) : "";
+	struct dw_shift shift;
 
+	if (!is_story_fit(&w->c->rows.v[at], &story)) {
+		if (dw_change_shift(w->c, at, DWELL_MAIN, &shift))
+			delta = shift.median;
+		calls = NULL;
+	}
 	dw_buf_puts(&w->line, ": ");
 	dw_diff_put_amount(&w->line, w->c, DWELL_MAIN, delta, true);
 	if (!calls || calls->base == calls->now || calls->base <= 0 || calls->now <= 0)
@@ -326,9 +350,9 @@ static void tell_row(struct words *w, uint32_t at)
 	if (row->happened & counts && row->happened & costs)
 		dw_buf_puts(&w->line, " and ");
 	if (row->happened & costs)
-		put_cost(w, row, &time, calls);
+		put_cost(w, row, at);
 	put_path(w, at);
-	put_delta(w, &time, calls);
+	put_delta(w, at, &time, calls);
 	dw_buf_puts(&w->line, ".");
 	put_line(w);
 }

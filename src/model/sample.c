@@ -24,12 +24,23 @@ static bool is_equal_frame(const void *ctx, uint32_t id)
 	return f->svma == l->frame.svma && f->module == l->frame.module && f->kind == l->frame.kind;
 }
 
-int dw_frames_add(struct dw_frames *t, struct dw_frame frame, uint32_t *ret)
+static uint32_t hash_of_frame(struct dw_frame frame)
+{
+	uint64_t mixed = frame.svma ^ (uint64_t)frame.module << 40 ^ (uint64_t)frame.kind << 62;
+
+	return (uint32_t)dw_hash_u64(mixed);
+}
+
+uint32_t dw_frames_find(const struct dw_frames *t, struct dw_frame frame)
 {
 	struct frame_lookup l = {t, frame};
-	uint64_t mixed = frame.svma ^ (uint64_t)frame.module << 40 ^ (uint64_t)frame.kind << 62;
-	uint32_t hash = (uint32_t)dw_hash_u64(mixed);
-	uint32_t id = dw_idset_find(&t->set, hash, is_equal_frame, &l);
+
+	return dw_idset_find(&t->set, hash_of_frame(frame), is_equal_frame, &l);
+}
+
+int dw_frames_add(struct dw_frames *t, struct dw_frame frame, uint32_t *ret)
+{
+	uint32_t hash = hash_of_frame(frame), id = dw_frames_find(t, frame);
 
 	if (!id) {
 		if (!t->rows.n && dw_vec_push(&t->rows, (struct dw_frame){0}))

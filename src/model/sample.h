@@ -70,6 +70,9 @@ struct dw_stacks {
 /* The id of @frame, added when new. 0 or -ENOMEM. */
 int dw_frames_add(struct dw_frames *t, struct dw_frame frame, uint32_t *ret);
 
+/* The id of @frame, 0 = it was not added. */
+uint32_t dw_frames_find(const struct dw_frames *t, struct dw_frame frame);
+
 /* The frame of @id, borrowed until the next add. NULL for 0 and unknown ids. */
 static inline const struct dw_frame *dw_frames_get(const struct dw_frames *t, uint32_t id)
 {

@@ -54,7 +54,7 @@ const char *dw_wait_kinds_read(const char *list, dw_wait_kinds *ret)
 			set |= DWELL_WAITS_ALL;
 		else if (kind < DWELL_WAIT_KINDS)
 			set |= 1u << kind;
-		else
+		else if (n != strlen("none") || memcmp(word, "none", n) != 0)
 			return word;
 		word += n;
 	}

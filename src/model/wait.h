@@ -48,7 +48,8 @@ const char *dw_wait_kind_name(enum dw_wait_kind kind);
 /* The kind that the @n bytes at @name mean, DWELL_WAIT_KINDS = none. */
 enum dw_wait_kind dw_wait_kind_find(const char *name, size_t n);
 
-/* The kinds that @list names, commas between, or "all". NULL, or the first word that is none. */
+/* The kinds that @list names, commas between, or "all" or "none". NULL, or the first word that is
+ * none. */
 const char *dw_wait_kinds_read(const char *list, dw_wait_kinds *ret);
 
 /* Whose names of functions are. */

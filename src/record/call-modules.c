@@ -295,17 +295,32 @@ int dw_call_module_export(struct dw_call_module *m, const char *name, uint64_t *
 	return dw_exports_find(exports_of(m), name, ret);
 }
 
+/* Of two names of one function the shorter one, else the first in the alphabet: whichever process
+ * was seen first, which differs from run to run. */
+static bool is_preferred(const char *name, const char *other)
+{
+	size_t n = strlen(name), other_n = strlen(other);
+
+	return n != other_n ? n < other_n : strcmp(name, other) < 0;
+}
+
 int dw_call_modules_note_import(struct dw_call_modules *t, uint32_t id, uint64_t svma,
 				const char *name)
 {
 	uint32_t row = dw_pairs_add(&t->imported, id, svma), text;
-	int rc = row ? 0 : -ENOMEM;
+	bool is_new = row > t->imported_names.n;
 
-	if (!rc && row <= t->imported_names.n)
+	if (!row)
+		return -ENOMEM;
+	if (!is_new &&
+	    !is_preferred(name, dw_strings_get(&t->strings, t->imported_names.v[row - 1])))
 		return 0;
-	if (!rc)
-		rc = dw_strings_adds(&t->strings, name, &text);
-	return rc ? rc : dw_vec_push(&t->imported_names, text);
+	if (dw_strings_adds(&t->strings, name, &text))
+		return -ENOMEM;
+	if (is_new)
+		return dw_vec_push(&t->imported_names, text);
+	t->imported_names.v[row - 1] = text;
+	return 0;
 }
 
 const char *dw_call_modules_import_name(void *ctx, uint32_t module, uint64_t svma)

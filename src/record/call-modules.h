@@ -126,8 +126,8 @@ struct dw_call_module *dw_call_modules_add(struct dw_call_modules *t,
 					   const struct dw_region_module *m, const char *file,
 					   int fd, const struct dw_region_process *p);
 
-/* Note that the function at @svma of module @id was called by the name @name. The first one stays.
- * 0 or -ENOMEM. */
+/* Note that the function at @svma of module @id was called by the name @name. Of
+ * several the shortest stays, whichever came first. 0 or -ENOMEM. */
 int dw_call_modules_note_import(struct dw_call_modules *t, uint32_t id, uint64_t svma,
 				const char *name);
 

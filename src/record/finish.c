@@ -258,7 +258,7 @@ static int name_profile(struct dw_profile *p, const struct dw_finish_options *op
 	return rc;
 }
 
-/* Choose whose machine code stays, and find the instructions in it. */
+/* Choose whose machine code stays. */
 static int choose_code(struct dw_profile *p)
 {
 	struct dw_totals functions = {0};
@@ -270,12 +270,12 @@ static int choose_code(struct dw_profile *p)
 			rc = dw_code_budget_apply(p, &functions);
 		dw_totals_release(&functions);
 	}
-	return rc ? rc : dw_disassembly_tell(p);
+	return rc;
 }
 
 /* Count everything while it is written. What an instruction is, is known of the code that stays
  * alone, here and wherever the session is read. */
-static int count_and_write(const struct dw_profile *p, const struct dw_finish_options *options,
+static int count_and_write(const struct dw_profile *p, const char *partial, const char *path,
 			   struct dw_error *err)
 {
 	/* Nodes of a smaller share have no row; as that is rounded, half of it is far enough. */
@@ -284,7 +284,7 @@ static int count_and_write(const struct dw_profile *p, const struct dw_finish_op
 					 .focus = {.min_pct = 50.0 / DWELL_NODE_SHARE}};
 	struct dw_session_finishing *f;
 	struct dw_totals totals = {0};
-	int rc = dw_session_finish_begin(options->partial, options->path, p, &f, err), written;
+	int rc = dw_session_finish_begin(partial, path, p, &f, err), written;
 
 	if (rc)
 		return rc;
@@ -294,6 +294,22 @@ static int count_and_write(const struct dw_profile *p, const struct dw_finish_op
 	written = dw_session_finish_end(f, rc ? NULL : &totals, err);
 	dw_totals_release(&totals);
 	return rc ? rc : written;
+}
+
+int dw_finish_named(struct dw_profile *p, const char *partial, const char *path,
+		    struct dw_error *err)
+{
+	int rc = dw_complete_waits(p);
+
+	if (!rc)
+		rc = dw_fit_slow_calls(p);
+	if (!rc)
+		rc = dw_disassembly_tell(p);
+	if (!rc)
+		rc = count_and_write(p, partial, path, err);
+	if (rc && err && !err->code)
+		dw_error_set(err, rc, "finishing %s: %s", path, dw_err_string(rc));
+	return rc;
 }
 
 int dw_finish(const struct dw_finish_options *options, struct dw_error *err)
@@ -310,13 +326,9 @@ int dw_finish(const struct dw_finish_options *options, struct dw_error *err)
 	if (!rc)
 		rc = name_profile(&p, options, err);
 	if (!rc)
-		rc = dw_complete_waits(&p);
-	if (!rc)
-		rc = dw_fit_slow_calls(&p);
-	if (!rc)
 		rc = choose_code(&p);
 	if (!rc)
-		rc = count_and_write(&p, options, err);
+		rc = dw_finish_named(&p, options->partial, options->path, err);
 	if (rc && err && !err->code)
 		dw_error_set(err, rc, "finishing %s: %s", options->path, dw_err_string(rc));
 	dw_profile_release(&p);

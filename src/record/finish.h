@@ -42,6 +42,11 @@ struct dw_finish_options {
 /* Load, symbolize, total and write. 0, or a negative code: the partial file stays as it was. */
 int dw_finish(const struct dw_finish_options *options, struct dw_error *err);
 
+/* The same of @p, which is loaded from @partial and has its symbols, and as much code as is to
+ * stay. */
+int dw_finish_named(struct dw_profile *p, const char *partial, const char *path,
+		    struct dw_error *err);
+
 /*
  * Opening a session for reading, finished or not.
  *

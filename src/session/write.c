@@ -37,8 +37,8 @@ struct dw_session_writer {
 	int fd;			/* holds the lock */
 	bool running;
 	pthread_t thread;
-	pthread_mutex_t lock; /* guards all below */
-	pthread_cond_t wake;
+	pthread_mutex_t lock;	   /* guards all below */
+	pthread_cond_t wake, idle; /* for the writer thread; for who waits for it */
 	struct delta *first, **last;
 	uint64_t queued_bytes;
 	bool closing;
@@ -99,6 +99,8 @@ static void *writer_main(void *arg)
 			commit(w, d, &err);
 		pthread_mutex_lock(&w->lock);
 		w->queued_bytes -= d->bytes;
+		if (!w->queued_bytes)
+			pthread_cond_broadcast(&w->idle);
 		if (err.code && !w->state.code)
 			dw_error_set(&w->state, err.code, "%s", dw_error_message(&err));
 		pthread_mutex_unlock(&w->lock);
@@ -146,6 +148,7 @@ static struct dw_session_writer *writer_new(const char *path)
 	w->last = &w->first;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->wake, NULL);
+	pthread_cond_init(&w->idle, NULL);
 	w->partial = dw_output_name(path, ".partial");
 	if (w->partial)
 		return w;
@@ -219,7 +222,7 @@ static int enqueue(struct dw_session_writer *w, struct delta *d, struct dw_error
 	int rc = 0;
 
 	pthread_mutex_lock(&w->lock);
-	if (w->queued_bytes + d->bytes > QUEUE_BYTES_MAX) {
+	if (w->queued_bytes && w->queued_bytes + d->bytes > QUEUE_BYTES_MAX) {
 		rc = dw_error_set(&w->state, DWELL_ERR_LIMIT,
 				  "cannot write the session: the disk does not keep up, %d MB wait",
 				  QUEUE_BYTES_MAX >> 20);
@@ -261,6 +264,15 @@ int dw_session_flush(struct dw_session_writer *w, struct dw_profile *p, struct d
 	return 0;
 }
 
+int dw_session_wait(struct dw_session_writer *w, struct dw_error *err)
+{
+	pthread_mutex_lock(&w->lock);
+	while (w->queued_bytes)
+		pthread_cond_wait(&w->idle, &w->lock);
+	pthread_mutex_unlock(&w->lock);
+	return state_of(w, err);
+}
+
 int dw_session_close_partial(struct dw_session_writer *w, struct dw_error *err)
 {
 	if (w->running) {
@@ -286,6 +298,7 @@ void dw_session_writer_free(struct dw_session_writer *w, bool discard)
 		close(dw_take_fd(w->fd));
 	pthread_mutex_destroy(&w->lock);
 	pthread_cond_destroy(&w->wake);
+	pthread_cond_destroy(&w->idle);
 	dw_error_clear(&w->state);
 	free(w->partial);
 	free(w);

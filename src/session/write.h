@@ -30,9 +30,13 @@ int dw_session_create(const char *path, struct dw_session_writer **ret, struct d
  * p->allocations.deltas.
  * Never waits for the disk; rows with a dirty flag are written again. Returns 0; -ENOMEM; or the
  * first failure of the writer thread (disk full: -ENOSPC; DWELL_ERR_LIMIT: 256 MB wait for a slow
- * disk), which repeats; what was committed before stays readable.
+ * disk already), which repeats; what was committed before stays readable.
  */
 int dw_session_flush(struct dw_session_writer *w, struct dw_profile *p, struct dw_error *err);
+
+/* Wait until all that was flushed is committed: for who has more to write than the disk keeps up
+ * with, and time. Returns the writer's state as flush does. */
+int dw_session_wait(struct dw_session_writer *w, struct dw_error *err);
 
 /* Wait until all that was flushed is committed and end the writer thread. FILE.partial stays, and
  * stays held until @w is freed. Returns its state as flush does. */

@@ -43,6 +43,8 @@ static void put_waits(struct dw_out *out, dw_wait_kinds left_out)
 			dw_out_printf(out, "%s%s", behind, dw_wait_kind_name(kind));
 			behind = ",";
 		}
+	if (*behind != ',')
+		dw_out_puts(out, " --waits none");
 }
 
 static void put_filters(struct dw_out *out, const struct dw_reading *r)

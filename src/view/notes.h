@@ -81,6 +81,7 @@ enum dw_note_kind {
 	S(CHOSEN_FOR_MORE,                                                                                      \
 	  "{0l} have little code of their own: measured with {1l} (--module chooses otherwise).")               \
 	S(SYSTEM_FOLDED, "Code of the system is part of what called it (--all-code shows it).")                 \
+	S(MERGED, "Merged from {0n} sessions, which stand one after the other in time.")                        \
 	/* How far samples can be trusted. */                                                                   \
 	S(NO_SAMPLE, "No sample was taken")                                                                     \
 	S(NO_EVENT, "No sample was taken: the program had no {0s}.")                                            \

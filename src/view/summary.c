@@ -341,6 +341,8 @@ int dw_notes_make(const struct dw_view *v, struct dw_notes *ret)
 		dw_notes_memory(ret);
 	else
 		dw_notes_samples(ret);
+	if (dw_notes_fact(ret, "merged", 0) > 1)
+		dw_note(ret, APART, MERGED, .n = {dw_notes_fact(ret, "merged", 0)});
 	add_nameless_code(ret);
 	add_debuginfod(ret);
 	if (v->request.folded) {

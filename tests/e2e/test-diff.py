@@ -11,7 +11,7 @@ import json
 import os
 import signal
 
-from harness import cases, expect, needs, one_line, require
+from harness import cases, expect, needs, one_line, require, rows_of
 
 SOURCE = """
 #include <pthread.h>
@@ -203,6 +203,50 @@ def test_many_conditions_on_many_columns(context):
     conditions = [word for column in columns[1:] for word in ("--fail-if", f"functions:load:{column} > 10 %")]
     done = diff(context, *sessions, *conditions, "--fail-if", "calls > 0", status=3)
     expect(len(done.stderr.splitlines()), len(columns), "each is held against it")
+
+
+def test_names_of_one_function_do_not_depend_on_who_called_first(context):
+    """A function that is called by two names has the same one whichever of them comes first."""
+    for side, names in ("base", ("fopen", "fopen64")), ("new", ("fopen64", "fopen")):
+        with open(context.path("main.c"), "w", encoding="ascii") as f:
+            f.write("typedef struct file FILE; FILE *fopen(const char *, const char *), *fopen64(const char *, const char *);"
+                    "static __attribute__((noinline)) int is_open(FILE *f) { return f != 0; } int main(void) { return " +
+                    " + ".join(f'is_open({name}("/nowhere", "r"))' for name in names) + "; }")
+        os.makedirs(context.path(side))
+        context.make("gcc", "-O1", "-o", f"{side}/program", "main.c")
+        record(context, f"{side}.dwell", f"{side}/program")
+        rows = context.report("functions", session=f"{side}.dwell")["rows"]
+        expect([(row["function_name"], row["number_of_calls"]) for row in rows if "fopen" in row["function_name"]],
+               [("fopen", 2)], f"names in {side}")
+    expect(counted(compare(context, "base.dwell", "new.dwell")), {}, "counts")
+
+
+def test_rows_of_one_name_have_no_sums_of_averages(context):
+    """Two functions of one name, one of them rare and slow: their mean, longest and shortest call."""
+    for name, calls, loops in ("rare", 3, 200000), ("often", 300, 400):
+        with open(context.path(f"{name}.c"), "w", encoding="ascii") as f:
+            f.write(f"""static volatile unsigned long sink;
+                static __attribute__((noinline)) void same(int n) {{ for (int i = 0; i < {loops} * MORE; i++) sink += n; }}
+                void {name}(void) {{ for (int i = 0; i < {calls}; i++) same(i); }}""")
+    with open(context.path("start.c"), "w", encoding="ascii") as f:
+        f.write("void rare(void); void often(void); int main(void) { rare(); often(); return 0; }")
+    for side, more in ("base", 1), ("new", 10):
+        os.makedirs(context.path(side))
+        context.make(*COMPILE, f"-DMORE={more}", "-o", f"{side}/program", "start.c", "rare.c", "often.c")
+        record(context, f"{side}.dwell", f"{side}/program")
+    rows = [rows_of(context.report("functions", "--columns", "all", session=f"{side}.dwell"), "same")
+            for side in ("base", "new")]
+    expect([len(side) for side in rows], [2, 2], "rows of the name")
+    for kind, join in (("avg", lambda side, key: sum(row[key] * row["number_of_calls"] for row in side) /
+                        sum(row["number_of_calls"] for row in side)),
+                       ("max", lambda side, key: max(row[key] for row in side)),
+                       ("min", lambda side, key: min(row[key] for row in side))):
+        column = f"{kind}_elapsed_exclusive_time"
+        more = join(rows[1], column) - join(rows[0], column)
+        require(more > 0, f"{column} has grown, not by {more}")
+        for slack, status in (-100, 4), (100, 0):  # one run a side: what is more is undecided
+            diff(context, "base.dwell", "new.dwell", "--fail-if", f"functions:same:{column} > {more + slack:.0f}ns",
+                 status=status)
 
 
 def runs(context, base, new, n):
@@ -493,6 +537,70 @@ def test_what_is_wrong_is_told_before_all_is_recorded(context, words):
     require(len(glob.glob(context.path("kept/*"))) <= 1, "recorded once at most")
 
 
+ACROSS = """
+#include <stdlib.h>
+#include <string.h>
+#define OWN __attribute__((noinline))
+static volatile unsigned long sink;
+static int numbers[400000];
+static inline __attribute__((always_inline)) void inlined(int n) { for (int i = 0; i < n; i++) sink += i; }
+OWN void plain(void) { for (int i = 0; i < 360000000; i++) sink += i; }
+OWN void changed(void) { for (int i = 0; i < 180000000 * CHANGED; i++) sink += i; }
+OWN void around(void) { inlined(180000000); }
+OWN int by_value(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+OWN void sorts(void)
+{
+	for (int i = 0; i < 400000; i++)
+		numbers[i] = (i * 7919) % 400009;
+	qsort(numbers, 400000, sizeof *numbers, by_value);
+}
+int main(void) { plain(); changed(); around(); for (int i = 0; i < 3; i++) sorts(); return 0; }
+"""
+
+
+def test_across_methods(context):
+    """What has probes, beside what samples say of it without them: a planted difference is named, and what is
+    below a function of a library is that function's on both sides."""
+    with open(context.path("main.c"), "w", encoding="ascii") as f:
+        f.write(ACROSS)
+    for side, changed in ("plain", 1), ("measured", 6):
+        os.makedirs(context.path(side))
+        context.make(*COMPILE, f"-DCHANGED={changed}", "-o", f"{side}/program", "main.c")
+    context.sample("-F", "4000", "--", "plain/program", session="plain.dwell")
+    for program in "plain", "measured":
+        record(context, f"{program}-calls.dwell", f"{program}/program")
+    names = {"plain", "changed", "around", "sorts", "qsort"}
+    for session, other in ("plain-calls.dwell", False), ("measured-calls.dwell", True):
+        report = compare(context, session, "plain.dwell", "--all")
+        about, rows = report["across_methods"], report["rows"]
+        expect((about["plain"], about["measured"], about["view"]), ("plain.dwell", session, "functions"), "sides")
+        sampled = context.report("functions", session="plain.dwell")["session"]
+        expect(about["samples"], sampled["samples_reported"], "samples")
+        for side in "plain", "measured":
+            require(abs(sum(row[f"{side}_percent"] for row in rows) - 100) < .01, f"shares of {side}")
+            require(abs(sum(row[f"{side}_ns"] for row in rows) - about[f"{side}_ns"]) <= len(rows), f"all of {side}")
+        require(names <= {row["name"] for row in rows}, f"functions: {rows}")
+        require(not any("msort" in row["name"] or row["name"] == "inlined" for row in rows), "no row of what has no probes")
+        for row in rows:
+            require(abs(row["measured_percent"] - row["plain_percent"] - row["points"]) < 1e-9, f"points: {row}")
+            expect(row["beyond"], abs(row["points"]) > row["points_allowed"] > 0, f"beyond: {row}")
+            if row["name"] in names and not other:
+                require(abs(row["points"]) < 15, f"the same program: {row}")
+        expect([abs(row["points"]) for row in rows], sorted((abs(row["points"]) for row in rows), reverse=True), "order")
+        text = diff(context, "plain.dwell", session).stdout
+        require(text.startswith("Plain, plain.dwell: ") and "probes not counted" in text, text)
+    expect((rows[0]["name"], rows[0]["beyond"], rows[0]["points"] > 15), ("changed", True, True), "what was planted")
+    require("The probes changed most: changed +" in " ".join(text.split()), text)
+    modules = compare(context, "plain.dwell", "plain-calls.dwell", "modules", "--all")
+    require({"program", "libc.so.6"} <= {row["module_name"] for row in modules["rows"]}, modules)
+    rows = list(csv.DictReader(io.StringIO(diff(context, "plain.dwell", "plain-calls.dwell", "--all", "-f", "csv").stdout)))
+    report = compare(context, "plain.dwell", "plain-calls.dwell", "--all")
+    expect([(row["Name"], float(row["Points"]), int(row["Plain Time"])) for row in rows],
+           [(row["name"], row["points"], row["plain_ns"]) for row in report["rows"]], "CSV and JSON")
+    text = diff(context, "plain.dwell", "plain-calls.dwell", "-f", "markdown", "--top", "2").stdout
+    expect(sum(line.startswith("| ") for line in text.splitlines()), 3, "rows of Markdown, with titles")
+
+
 @cases((2, "which two sessions", ()),
        (2, "unknown view", ("base.dwell", "base.dwell", "funktions")),
        (2, "cannot be compared", ("base.dwell", "base.dwell", "slowest")),
@@ -508,13 +616,20 @@ def test_what_is_wrong_is_told_before_all_is_recorded(context, words):
        (2, "no words that a program", ("--run", "true | true", "--run", "true")),
        (1, "no function", ("base.dwell", "base.dwell", "callers", "nowhere")),
        (1, "none.dwell", ("base.dwell", "none.dwell")),
-       (1, "a session of samples of time, but 'base.dwell' of calls", ("base.dwell", "sampled.dwell")),
+       (1, "a session of samples of time, but 'base.dwell' of calls", ("--base", "base.dwell", "--base", "base.dwell",
+                                                                       "--new", "sampled.dwell")),
+       (2, "of two methods: the views functions and modules compare such", ("base.dwell", "sampled.dwell", "lines")),
+       (2, "of two methods, and --fail-if is for two of one", ("base.dwell", "sampled.dwell", "--fail-if", "calls > 0")),
+       (2, "of two methods, and a filter is for two of one", ("base.dwell", "sampled.dwell", "--process", "1")),
+       (1, "the sampled session has nothing to compare", ("quick.dwell", "base.dwell")),
+       (1, "the sampled and the instrumented session have no function in common", ("sampled.dwell", "other.dwell")),
        (1, "different programs", ("base.dwell", "other.dwell")),
        (1, "nothing fits 'zzz*'", ("base.dwell", "base.dwell", "--fail-if", "functions:zzz*:calls > 0")))
 def test_bad_input_gets_one_line(context, case):
     status, part, words = case
     record(context, "base.dwell", build(context, "base"))
-    context.sample("--", "./base/program", session="sampled.dwell")
+    context.sample("-F", "10000", "--", "./base/program", session="sampled.dwell")
+    context.sample("--no-off-cpu", "--", "true", session="quick.dwell")
     with open(context.path("other.c"), "w", encoding="ascii") as f:
         f.write("__attribute__((noinline)) int count(int n) { return n > 1 ? n + count(n / 2) : 1; }\n"
                 "int main(int n, char **v) { return !v[0] + count(n + 9) * 0; }\n")

@@ -1,6 +1,8 @@
 """Filters in files: what --save-filter writes shows with --filter what the options show, in every command
 that has them."""
+import glob
 import os
+import signal
 
 from harness import cases, expect, needs, require
 from readers import make, read
@@ -54,6 +56,45 @@ def test_the_folder(context):
         expect(f.read(), wanted, "functions.csv")
     with open(context.path("both")) as f:
         expect(f.read(), FIRST_LINE + "--process=201\n--module=libwork.so\n", "both")
+
+
+@cases("new", "old")
+def test_an_interrupted_folder(context, kind):
+    """A signal while views are written leaves nothing of them, and what was there as it was."""
+    maker = os.path.join(context.targets, "../tools/make-session")
+    words = "samples=1000000 stacks=200000 threads=4 depth=25 addresses=20000 functions=4000 modules=20"
+    expect(context.run(maker, "large.dwell", *words.split()).returncode, 0, "status of make-session")
+    if kind == "old":
+        os.mkdir(context.path("out"))
+        with open(context.path("out/summary.csv"), "w") as f:
+            f.write("before")
+    child = context.start(context.dwell, "report", "large.dwell", "--all", "-o", "out")
+    context.wait_for(lambda: glob.glob(context.path("out/*.partial-*")), "a file")
+    child.send_signal(signal.SIGTERM)
+    expect(child.wait(60), -signal.SIGTERM, "status")
+    expect(os.path.exists(context.path("out")), kind == "old", "the folder")
+    if kind == "old":
+        expect(os.listdir(context.path("out")), ["summary.csv"], "what is in it")
+        with open(context.path("out/summary.csv")) as f:
+            expect(f.read(), "before", "the file")
+
+
+def test_links_are_followed(context):
+    """What is written whole goes where a link leads, also one that leads nowhere yet."""
+    path = make(context, "plain")
+    os.makedirs(context.path("elsewhere"))
+    os.symlink("elsewhere/second", context.path("first"))
+    os.symlink("third", context.path("elsewhere/second"))
+    os.symlink("loop", context.path("loop"))
+    for number in "201", "202":
+        done = context.run(context.dwell, "report", path, "--process", "201", "--save-filter", "first")
+        expect((done.returncode, done.stderr), (0, ""), f"--save-filter {number}")
+        require(os.path.islink(context.path("first")) and os.path.islink(context.path("elsewhere/second")), "the links")
+        with open(context.path("elsewhere/third")) as f:
+            expect(f.read(), FIRST_LINE + "--process=201\n", "the file")
+    done = context.run(context.dwell, "report", path, "--process", "201", "--save-filter", "loop")
+    expect(done.returncode, 1, "status of a link to itself")
+    require("loop" in done.stderr and done.stderr.count("\n") == 1, done.stderr)
 
 
 def test_what_is_wrong(context):

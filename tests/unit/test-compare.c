@@ -1,10 +1,12 @@
 /* Comparisons: names across builds, which differences are real, what they are made of, conditions.
  */
 #include "check.h"
+#include "compare/columns.h"
 #include "compare/comparison.h"
 #include "compare/condition.h"
 #include "compare/name.h"
 #include "compare/verdict.h"
+#include "format/diff.h"
 
 #include <math.h>
 
@@ -579,6 +581,71 @@ TEST(comparisons_are_held_against_conditions)
 	CHECK_INT(check(&c, "functions:first:ae > 5 %", DWELL_COLUMN_AE, &f), 0);
 	CHECK_INT(f.result, DWELL_IS_UNDECIDED);
 	CHECK_INT(f.runs_wanted, 4);
+	dw_comparison_release(&c);
+}
+
+/* Rows of one name are one: their averages, the longest and the shortest are no sums. */
+TEST(what_rows_of_one_name_have_together)
+{
+	static const struct {
+		enum dw_column column;
+		uint64_t want, weight;
+	} cases[] = {
+		{DWELL_COLUMN_CALLS, 1300, 0}, {DWELL_COLUMN_EI, 1300, 0},
+		{DWELL_COLUMN_EI_AVG, 325, 8}, {DWELL_COLUMN_EI_MAX, 1000, 0},
+		{DWELL_COLUMN_EI_MIN, 100, 0},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		static const uint64_t values[][2] = {{1000, 2}, {0, 0}, {100, 4}, {200, 1}, {0, 1}};
+		uint64_t to = 0, weight = 0;
+
+		for (size_t k = 0; k < sizeof values / sizeof *values; k++)
+			dw_compared_column_join(cases[i].column, &to, &weight, values[k][0],
+						values[k][1]);
+		CHECK_INT(to, cases[i].want);
+		CHECK_INT(weight, cases[i].weight);
+	}
+}
+
+/* Whether the words about @c have @want. */
+static bool says(const struct dw_comparison *c, const char *want)
+{
+	const struct dw_diff_job job = {.comparison = c};
+	struct dw_out out;
+	bool has;
+
+	dw_out_init_buffer(&out);
+	dw_diff_write_words(&job, "", &out);
+	has = strstr(dw_buf_str(&out.buf), want);
+	if (!has)
+		printf("# no \"%s\" in: %s\n", want, dw_buf_str(&out.buf));
+	dw_out_close(&out);
+	return has;
+}
+
+/* Most runs are slower, though the median of the new ones is the smaller: the words go by what was
+ * tested, and show no numbers that say otherwise. */
+TEST(words_do_not_contradict_the_test)
+{
+	enum { RUNS = 50 };
+	uint64_t values[2 * RUNS][ROWS][COLUMNS];
+	struct dw_comparison c;
+
+	for (size_t run = 0; run < 2 * RUNS; run++) {
+		size_t i = run % RUNS;
+		bool is_new = run >= RUNS;
+		uint64_t each = is_new ? (i < 30 ? 50000 : 110000) : i < 22 ? 0 : 100000;
+		uint64_t made[ROWS][COLUMNS] = {{100 * each, 100}, {0, 0}, {0, 0}};
+
+		memcpy(values[run], made, sizeof made);
+	}
+	CHECK(make(&c, RUNS, values));
+	CHECK_INT(dw_comparison_finish(&c, NULL), 0);
+	CHECK_INT(c.rows.v[0].happened, DWELL_SLOWER);
+	CHECK(dw_change_get(&c, 0, DWELL_MAIN).now < dw_change_get(&c, 0, DWELL_MAIN).base);
+	CHECK(says(&c, "first takes longer (by 10.0 \302\265s a call)"));
+	CHECK(says(&c, ": +1.0 ms."));
 	dw_comparison_release(&c);
 }
 
