@@ -77,6 +77,7 @@ static int load(struct dw_page *page, const struct dw_filter_words *words,
 	forget(page);
 	page->profile = p;
 	page->timeline = timeline;
+	page->state = state;
 	page->loaded_from_ns = words->from_ns;
 	page->loaded_to_ns = words->to_ns;
 	dw_source_text_init(&page->text, &page->profile, NULL, 0);
@@ -99,19 +100,26 @@ static int keep_selection(struct dw_page *page, struct dw_selection *s)
 	return 0;
 }
 
-int dw_page_open(const struct dw_page_source *source, struct dw_page **ret, struct dw_error *err)
+int dw_page_reload(struct dw_page *page, struct dw_error *err)
 {
 	const struct dw_filter_words all = {.waits_left_out = DWELL_WAITS_FOLDED};
-	struct dw_page *page = calloc(1, sizeof *page);
 	struct dw_selection *s;
+	int rc = load(page, &all, &s, err);
+
+	if (!rc && keep_selection(page, s))
+		rc = dw_error_set(err, -ENOMEM, "out of memory");
+	return rc;
+}
+
+int dw_page_open(const struct dw_page_source *source, struct dw_page **ret, struct dw_error *err)
+{
+	struct dw_page *page = calloc(1, sizeof *page);
 	int rc;
 
 	if (!page)
 		return dw_error_set(err, -ENOMEM, "out of memory");
 	page->source = *source;
-	rc = load(page, &all, &s, err);
-	if (!rc && keep_selection(page, s))
-		rc = dw_error_set(err, -ENOMEM, "out of memory");
+	rc = dw_page_reload(page, err);
 	if (rc)
 		dw_page_free(page);
 	else
@@ -135,6 +143,7 @@ int dw_page_select(struct dw_page *page, const struct dw_page_request *r, struct
 	if (words.to_ns && words.to_ns <= words.from_ns)
 		return dw_error_set(err, DWELL_ERR_USAGE, "the range of time is empty");
 	if (dw_profile_method(&page->profile) != DWELL_METHOD_SAMPLING &&
+	    page->state != DWELL_RECORDING_RUNS &&
 	    (words.from_ns != page->loaded_from_ns || words.to_ns != page->loaded_to_ns))
 		rc = load(page, &words, &s, err);
 	else
