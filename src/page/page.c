@@ -272,7 +272,8 @@ static bool is_same(const struct dw_page_key *a, const struct dw_page_key *b)
 	       a->totals.root == b->totals.root && a->totals.folds == b->totals.folds &&
 	       a->totals.opened == b->totals.opened && a->totals.by == b->totals.by &&
 	       a->totals.splits_lines == b->totals.splits_lines &&
-	       a->totals.delimited_intervals == b->totals.delimited_intervals;
+	       a->totals.delimited_intervals == b->totals.delimited_intervals &&
+	       a->totals.latency == b->totals.latency;
 }
 
 /* Make room for one more. */
@@ -338,6 +339,18 @@ static int read_sort(const struct dw_page *page, const struct dw_page_request *r
 	return 0;
 }
 
+/* Whether the width of a flame graph is to be it. */
+static bool measures_latency(const struct dw_page *page, const struct dw_page_request *r)
+{
+	enum dw_column all[DWELL_COLUMNS_N], column;
+
+	if (!r->measure)
+		return false;
+	dw_view_columns(&dw_view_calltree, &page->profile, DWELL_BY_NONE, false, all);
+	column = dw_view_find_column(&page->profile, all, r->measure, strlen(r->measure));
+	return dw_column_info(column)->measure == DWELL_MEASURE_LATENCY;
+}
+
 int dw_page_view(struct dw_page *page, const struct dw_page_request *r,
 		 const struct dw_view_ops *ops, bool unfolding, struct dw_page_view **ret,
 		 struct dw_error *err)
@@ -368,6 +381,8 @@ int dw_page_view(struct dw_page *page, const struct dw_page_request *r,
 	key.totals.delimited_intervals = r->delimited_intervals;
 	/* Of the views of a function, too, statements are rows unless nobody could tell them apart.
 	 */
+	key.totals.latency =
+		dw_columns_want_latency(columns, key.sort) || measures_latency(page, r);
 	key.totals.splits_lines =
 		key.totals.parts & DWELL_TOTALS_LINES && dw_columns_show_statements(columns);
 	return find_or_open(page, &key, ret, err);
