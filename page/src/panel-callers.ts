@@ -11,6 +11,7 @@ import { viewInfo, type Context, type Panel } from "./panel.ts";
 import type { Cell, Column, Filter, Rows } from "./protocol.ts";
 import { Question } from "./question.ts";
 import { rankedRow } from "./ranked.ts";
+import { isExtra } from "./session.ts";
 import type { State } from "./state.ts";
 
 /** A row of the view, by column id, and the function that it is about. */
@@ -46,7 +47,7 @@ export class CallersPanel implements Panel {
 	}
 
 	private columns(): Column[] {
-		return viewInfo(this.context.session, "function")?.columns ?? [];
+		return viewInfo(this.context.session, "function")?.columns.filter(({ id }) => !isExtra(id)) ?? [];
 	}
 
 	/** The measure that shares are of, and its column of shares. */

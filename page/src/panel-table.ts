@@ -9,6 +9,7 @@ import { Grid } from "./grid.ts";
 import { nameColumn, shownColumns, type Context, type Panel } from "./panel.ts";
 import type { ViewInfo } from "./protocol.ts";
 import { Question } from "./question.ts";
+import { isExtra } from "./session.ts";
 import { RowDetails } from "./row-details.ts";
 import { identity, isInOrder, ListSource, nameOf, TreeSource, type Row, type Source } from "./source.ts";
 import type { Sort, State } from "./state.ts";
@@ -122,7 +123,9 @@ export class TablePanel implements Panel {
 		const isChosen = !!state.tables[this.info.name]?.sort;
 		const order = sort && isChosen ? { sort: sort.column, descending: sort.descending } : {};
 		const view = this.info.name;
-		const common = { view, filter: state.filter, columns: this.info.columns.map((column) => column.id), ...order };
+		const wanted = [...(state.tables[view]?.columns ?? []), order.sort ?? ""].some(isExtra);
+		const columns = this.info.columns.map((column) => column.id).filter((id) => wanted || !isExtra(id));
+		const common = { view, filter: state.filter, columns, ...order };
 		const request = this.isTree
 			? { op: "tree" as const, ...common, inverted: state.inverted && view === "calltree" }
 			: { op: "rows" as const, ...common, search: state.search.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) };
