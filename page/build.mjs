@@ -1,7 +1,7 @@
 /*
  * Builds the page without its data: node build.mjs [OUT]. One file, OUT (dist/page.html), with style
  * and script in it and a content-security policy of their hashes; `dwell export` puts the engine and
- * a session in the places @ENGINE@ and @DATA@.
+ * a session in the places @ENGINE@ and @DATA@, and @CONNECT@ of the policy says whether it may ask its server.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -47,7 +47,7 @@ async function makePage() {
 	).outputFiles[0].text;
 	const allowed =
 		`default-src 'none'; script-src ${hash(script)} 'wasm-unsafe-eval'; style-src ${hash(style)}; ` +
-		`worker-src blob:; base-uri 'none'; form-action 'none'`;
+		`worker-src blob:; connect-src @CONNECT@; base-uri 'none'; form-action 'none'`;
 	let page = readFileSync(join(here, "page.html"), "utf8");
 	page = put(page, "CSP", allowed);
 	page = put(page, "STYLE", style);

@@ -13,7 +13,10 @@ export class Overtaken extends Error {
 }
 
 interface Waiting {
-	request: object;
+	/** A request of the engine, or what is to be done while nobody asks it anything. */
+	work: object | (() => Promise<unknown>);
+	/** The reading that it is of; undefined = the newest by then. */
+	reading: number | undefined;
 	asker: object | undefined;
 	resolve: (answer: unknown) => void;
 	reject: (error: Error) => void;
@@ -39,20 +42,46 @@ export class Client {
 	private queue: Waiting[] = [];
 	private current: Waiting | undefined;
 	private readonly cache = new Map<string, unknown>();
+	private now = 0;
 
 	/** Told whenever the engine begins to work or has nothing left to do. */
 	onbusy: (busy: boolean) => void = () => {};
+	/** What changes by itself waits for this. */
+	calm: () => Promise<void> = () => Promise.resolve();
 
-	constructor(private readonly engine: Engine) {}
+	constructor(private engine: Engine) {}
 
-	/** The answer to @request. What @asker has asked before is overtaken; without one nothing is. */
+	/** Of a session that changes: the number of what was read last. */
+	get reading(): number {
+		return this.now;
+	}
+
+	/** From now on it is another reading, or another engine. What was asked of one before is overtaken. */
+	renew(reading: number, engine: Engine = this.engine): void {
+		this.now = reading;
+		this.engine = engine;
+		this.cache.clear();
+	}
+
+	/** The answer to @asked, of the reading that it names. What @asker has asked before is overtaken; without one nothing is. */
 	ask<T>(asked: object, asker?: object): Promise<T> {
-		const request = wired(asked);
+		const { reading, ...rest } = asked as { reading?: number };
+		const request = wired(rest);
 		if (asker) this.overtake(asker);
+		if (reading !== undefined && reading !== this.now) return Promise.reject(new Overtaken());
 		const cached = this.cache.get(JSON.stringify(request));
 		if (cached !== undefined) return Promise.resolve(cached as T);
+		return this.add<T>(request, reading, asker);
+	}
+
+	/** Does @work when all that was asked before is answered; what is asked meanwhile waits. */
+	alone<T>(work: () => Promise<T>): Promise<T> {
+		return this.add<T>(work, undefined, undefined);
+	}
+
+	private add<T>(work: Waiting["work"], reading: number | undefined, asker: object | undefined): Promise<T> {
 		return new Promise<T>((resolve, reject) => {
-			this.queue.push({ request, asker, resolve: resolve as (answer: unknown) => void, reject });
+			this.queue.push({ work, reading, asker, resolve: resolve as (answer: unknown) => void, reject });
 			if (!this.current) void this.work();
 		});
 	}
@@ -72,19 +101,24 @@ export class Client {
 		}
 	}
 
+	private async answer({ work, reading }: Waiting): Promise<unknown> {
+		if (typeof work === "function") return (work as () => Promise<unknown>)();
+		if (reading !== undefined && reading !== this.now) throw new Overtaken();
+		// Somebody else may have asked the same meanwhile.
+		const cached = this.cache.get(JSON.stringify(work));
+		if (cached !== undefined) return cached;
+		const answer = (await this.engine.request(work, this.now)) as { error?: string; is_old?: boolean };
+		if (answer.is_old) throw new Overtaken();
+		if (answer.error) throw new Error(answer.error);
+		this.keep(work, answer);
+		return answer;
+	}
+
 	private async work(): Promise<void> {
 		this.onbusy(true);
 		while ((this.current = this.queue.shift())) {
-			const { request, resolve, reject } = this.current;
-			try {
-				const answer = await this.engine.request(request);
-				const error = (answer as { error?: string }).error;
-				if (error) throw new Error(error);
-				this.keep(request, answer);
-				resolve(answer);
-			} catch (error) {
-				reject(error as Error);
-			}
+			const { resolve, reject } = this.current;
+			await this.answer(this.current).then(resolve, reject);
 		}
 		this.onbusy(false);
 	}

@@ -50,13 +50,13 @@ const WHOLE: Record<string, string> = {
 	bytes_read: "What these calls have read.",
 	bytes_written: "What these calls have written.",
 	io_time: "The time in these calls.",
-	latency_share: "Each sample divided by the threads that ran then: what a change would do to the clock.",
 };
 
 /** Parts of the names of measures. */
 const MEASURES: readonly (readonly [RegExp, string])[] = [
 	[/work_time/, "Processor time and the waits that count, together."],
 	[/_samples/, "Samples: each stands for an equal part of the processor's time."],
+	[/_latency/, "Processor time divided by the threads that ran then: what the clock would show less."],
 	[/_cpu_time/, "Time on the processor, as many samples as there are times what each stands for."],
 	[/elapsed_/, "Time by the clock, with all waiting."],
 	[/application_/, "The program's own time, without what the operating system took."],

@@ -1,10 +1,13 @@
-/* The way to the engine: a worker, made of code that this very file holds. */
-import type { Engine } from "./protocol.ts";
+/*
+ * The ways to the engine: a worker, made of code that this very file holds; and, as long as a recording
+ * goes on, the program that serves the page, which can read what is being written.
+ */
+import type { Engine, Look } from "./protocol.ts";
 
 /** The worker's code; build.mjs puts it here. */
 declare const WORKER_CODE: string;
 
-function workerEngine(wasm: string, data: string): Engine {
+function workerEngine(wasm: string, data: string | Uint8Array): Engine {
 	const worker = new Worker(URL.createObjectURL(new Blob([WORKER_CODE], { type: "text/javascript" })));
 	const waiting = new Map<number, (answer: unknown) => void>();
 	let ids = 0;
@@ -34,7 +37,33 @@ function block(id: string): string {
 	return text.trim();
 }
 
-/** The engine of this page, with its session. */
-export function pageEngine(): Engine {
-	return workerEngine(block("engine"), block("data"));
+/** The program that this page comes from. */
+export class Server implements Engine {
+	constructor(private readonly wasm: string) {}
+
+	private async post(what: string, body = ""): Promise<Response> {
+		const answer = await fetch(what, { method: "POST", body, cache: "no-store" }).catch(() => undefined);
+		if (!answer?.ok) throw new Error("dwell view, which the page comes from, has ended");
+		return answer;
+	}
+
+	async request(request: object, reading: number): Promise<unknown> {
+		return (await this.post(`ask?${reading}`, JSON.stringify(request))).json();
+	}
+
+	async look(): Promise<Look> {
+		return (await this.post("look")).json() as Promise<Look>;
+	}
+
+	/** The finished session, in this page's own engine. */
+	async finished(): Promise<Engine> {
+		return workerEngine(this.wasm, new Uint8Array(await (await this.post("session")).arrayBuffer()));
+	}
+}
+
+/** The engine of this page, with its session; without one whom it comes from. */
+export function pageEngine(): Engine | Server {
+	const wasm = block("engine");
+	const data = block("data");
+	return data ? workerEngine(wasm, data) : new Server(wasm);
 }

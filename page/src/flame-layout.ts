@@ -36,6 +36,25 @@ export function ancestors(nodes: FlameNodes, node: number): number[] {
 	return path;
 }
 
+/** Names from the root to @node, each with its module. */
+export function pathOf(graph: Flame, node: number): string[] {
+	const { nodes, names, modules } = graph;
+	return [...ancestors(nodes, node), node].map((i) => `${names[nodes.name[i]!]}\n${modules[nodes.module[i]!] ?? ""}`);
+}
+
+/** The node of @graph that @path leads to, or as far as it goes; -1 = not even its root is there. */
+export function nodeAt(graph: Flame, path: readonly string[]): number {
+	const { nodes, names, modules } = graph;
+	let last = -1;
+	for (let i = 0, depth = 0; i < nodes.id.length && depth < path.length; i++) {
+		if (nodes.depth[i]! < depth) break;
+		if (nodes.depth[i]! > depth || `${names[nodes.name[i]!]}\n${modules[nodes.module[i]!] ?? ""}` !== path[depth]) continue;
+		last = i;
+		depth++;
+	}
+	return last;
+}
+
 /** What of a graph fills a width, from row @row down: nodes @from to @end, which have @total. */
 interface Part {
 	graph: Flame;

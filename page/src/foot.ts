@@ -7,6 +7,7 @@ import type { Place } from "./question.ts";
 
 const SAID_MS = 8000;
 const BUSY_AFTER_MS = 80;
+const BUSY_LIVE_MS = 1500;
 
 /** Facts of an answer in words, of those that there are. */
 export function factsInWords(facts: Record<string, unknown>): string[] {
@@ -36,7 +37,8 @@ export class Foot implements Place {
 	private timer = 0;
 	private busyTimer = 0;
 
-	constructor(session: Session) {
+	/** @isLive: something is computed all the time, which need not be said. */
+	constructor(session: Session, private readonly isLive = false) {
 		const when = session.recorded_at_ms ? new Date(session.recorded_at_ms).toLocaleString() : "";
 		this.element = el("footer", {}, this.words, el("span.grow"), this.message, this.progress,
 			el("span.quiet", {}, [when && `recorded ${when}`, "dwell"].filter(Boolean).join(" · ")));
@@ -69,7 +71,7 @@ export class Foot implements Place {
 
 	busy(is: boolean): void {
 		clearTimeout(this.busyTimer);
-		if (is) this.busyTimer = window.setTimeout(() => (this.progress.hidden = false), BUSY_AFTER_MS);
+		if (is) this.busyTimer = window.setTimeout(() => (this.progress.hidden = false), this.isLive ? BUSY_LIVE_MS : BUSY_AFTER_MS);
 		else this.progress.hidden = true;
 		document.documentElement.toggleAttribute("data-busy", is);
 	}

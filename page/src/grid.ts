@@ -70,8 +70,13 @@ export class Grid {
 		return this.source?.row(this.current);
 	}
 
-	/** Shows @source; with @keep where it was scrolled to. */
-	show(source: Source, columns: GridColumn[], sort: Sort | undefined, highlight: string, keep: boolean): void {
+	/** Rows that are seen, and the one at hand. */
+	get sight(): number[] {
+		return [...this.drawn.keys(), this.current];
+	}
+
+	/** Shows @source; with @keep where it was scrolled to, and row @at chosen, -1 = the one that was. */
+	show(source: Source, columns: GridColumn[], sort: Sort | undefined, highlight: string, keep: boolean, at = -1): void {
 		this.source = source;
 		this.columns = columns;
 		this.sort = sort;
@@ -82,6 +87,7 @@ export class Grid {
 		this.element.style.setProperty("--least", `${columns.reduce((sum, column) => sum + column.least, 0)}px`);
 		this.drawHead();
 		if (!keep) this.scrolled = this.current = 0;
+		else if (at >= 0) this.current = at;
 		this.redraw();
 		this.element.scrollTop = this.scrolled;
 		this.draw();

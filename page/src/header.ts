@@ -16,8 +16,10 @@ const TYPING_MS = 120;
 export class Header {
 	readonly element: HTMLElement;
 	private readonly search: HTMLInputElement;
+	private readonly lasts = el("span.quiet");
+	private readonly news = el("span.news", { role: "status", hidden: true });
 
-	constructor(context: Context, help: () => void) {
+	constructor(private readonly context: Context, help: () => void) {
 		const { session } = context;
 		// Who attached to a process has started none.
 		const [first] = session.processes;
@@ -47,17 +49,31 @@ export class Header {
 			{},
 			el("h1", { dir: "ltr", "data-tip": tipOf(command) }, shorten(command, 120)),
 			el("span.method", {}, METHODS[session.method] ?? session.method),
-			el("span.quiet", {}, duration(session.duration_ns)),
+			this.lasts,
+			this.news,
 			el("span.grow"),
 			this.search,
 			themeButton(),
 			button("?", help, { "aria-label": "Keys and help", "data-tip": "All keys (?)" }),
 		);
+		this.renew();
 		document.title = `${shorten(command, 60)} – dwell`;
 	}
 
 	show(state: State): void {
 		if (document.activeElement !== this.search) this.search.value = state.search;
+	}
+
+	/** The recording has gone on. */
+	renew(): void {
+		this.lasts.textContent = duration(this.context.session.duration_ns);
+	}
+
+	/** Says how it is with the recording; "" = it is finished. */
+	say(words: string, isLive: boolean): void {
+		this.news.hidden = !words;
+		this.news.classList.toggle("live", isLive);
+		if (this.news.textContent !== words) this.news.textContent = words;
 	}
 
 	focusSearch(): void {

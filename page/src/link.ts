@@ -22,7 +22,6 @@ export function toHash(state: State, fresh: State): string {
 	out.set("view", state.view);
 	putFilter(out, state.filter);
 	if (state.fn) out.set("function", state.fn);
-	if (state.fnId) out.set("id", String(state.fnId));
 	if (state.search) out.set("search", state.search);
 	if (state.inverted) out.set("inverted", "1");
 	if (state.zoom) out.set("zoom", String(state.zoom));
@@ -79,7 +78,6 @@ export function fromHash(hash: string, fresh: State, now: State, views: readonly
 		filter: readFilter(from),
 		search: from.get("search") ?? "",
 		fn: from.get("function") ?? "",
-		fnId: wholes(from.get("id") ?? "0")[0] ?? 0,
 		inverted: from.get("inverted") === "1",
 		zoom: wholes(from.get("zoom") ?? "0")[0] ?? 0,
 		threads: from.get("threads") === "1",

@@ -1,18 +1,19 @@
 /* Puts the page together: head, timeline, tabs, tools, the current view, foot. */
 import { Client } from "./client.ts";
 import { button, el, fill, refill } from "./dom.ts";
-import { pageEngine } from "./engine.ts";
+import { pageEngine, Server } from "./engine.ts";
 import { Filters } from "./filters.ts";
 import { Foot } from "./foot.ts";
 import { Header } from "./header.ts";
 import { Help } from "./help.ts";
 import { watchKeys } from "./keys.ts";
+import { follow, handsOff } from "./live.ts";
 import { CallersPanel } from "./panel-callers.ts";
 import { FlamePanel } from "./panel-flame.ts";
 import { SourcePanel } from "./panel-source.ts";
 import { SummaryPanel } from "./panel-summary.ts";
 import { TablePanel } from "./panel-table.ts";
-import { viewInfo, type Context, type Panel } from "./panel.ts";
+import { same, viewInfo, type Context, type Panel } from "./panel.ts";
 import type { Rows, Session } from "./protocol.ts";
 import { Question } from "./question.ts";
 import { makeSession, viewTitle } from "./session.ts";
@@ -34,24 +35,20 @@ class Page {
 	private readonly timeline: Timeline;
 	private readonly help = new Help();
 	private readonly facts: Question<Rows>;
-	private readonly views: string[];
 
 	constructor(
 		root: HTMLElement,
 		private readonly context: Context,
+		private readonly views: string[],
 		foot: Foot,
 	) {
-		this.views = tabNames(context.session);
 		this.header = new Header(context, () => this.help.open());
 		this.filters = new Filters(context);
 		this.timeline = new Timeline(context);
 		this.facts = new Question<Rows>(context.client, foot, ({ session }) => foot.facts(session ?? {}));
 		fill(root, this.header.element, this.timeline.element, this.tabs,
 			el("div.bar-of-tools", {}, this.filters.element, this.tools), this.place, foot.element, this.help.element);
-		for (const name of this.views)
-			this.tabs.append(button(viewTitle(name), () => context.dispatch({ type: "view", view: name }), {
-				role: "tab", id: `tab-${name}`, "aria-controls": "view", tabindex: -1,
-			}));
+		this.makeTabs();
 		this.tabs.addEventListener("keydown", (event) => this.tabKey(event));
 		watchKeys({
 			help: () => this.help.open(),
@@ -62,6 +59,12 @@ class Page {
 			view: (step, to) => this.go(step, to),
 			panel: () => this.panels.get(context.state.view),
 		});
+	}
+
+	private makeTabs(): void {
+		fill(this.tabs, ...this.views.map((name) => button(viewTitle(name), () => this.context.dispatch({ type: "view", view: name }), {
+			role: "tab", id: `tab-${name}`, "aria-controls": "view", tabindex: -1,
+		})));
 	}
 
 	private tabKey(event: KeyboardEvent): void {
@@ -89,30 +92,67 @@ class Page {
 		return panel;
 	}
 
+	/** Marks the tab of @view. */
+	private choose(view: string): void {
+		for (const tab of this.tabs.children) {
+			const is = tab.id === `tab-${view}`;
+			tab.setAttribute("aria-selected", String(is));
+			(tab as HTMLElement).tabIndex = is ? 0 : -1;
+			if (is) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
+		}
+		this.place.setAttribute("aria-labelledby", `tab-${view}`);
+	}
+
 	show(state: State, before: State | undefined): void {
 		const panel = this.panel(state.view);
 		const isOther = this.place.firstElementChild !== panel.element;
 		if (isOther) {
 			this.mark(undefined);
 			fill(this.place, panel.element);
-			for (const tab of this.tabs.children) {
-				const is = tab.id === `tab-${state.view}`;
-				tab.setAttribute("aria-selected", String(is));
-				(tab as HTMLElement).tabIndex = is ? 0 : -1;
-				if (is) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
-			}
-			this.place.setAttribute("aria-labelledby", `tab-${state.view}`);
+			this.choose(state.view);
 		}
 		// A sheet stays as it is while somebody is at it.
 		if (isOther || !this.tools.querySelector(".sheet:not([hidden])")) refill(this.tools, ...panel.tools());
 		this.header.show(state);
+		this.ask(state, panel);
+		this.filters.show(state);
+		if (isOther && before) panel.focus();
+	}
+
+	/** Asks for all that is seen. */
+	private ask(state: State, panel: Panel): void {
 		// What is looked at comes first.
 		panel.show(state);
-		this.filters.show(state);
 		this.timeline.show(state);
 		// What there is altogether under these filters.
 		this.facts.ask({ op: "rows", view: "functions", filter: state.filter, columns: ["function_name"], from: 0, count: 1 });
-		if (isOther && before) panel.focus();
+	}
+
+	/** Shows the same of a newer reading of the session. Panels of views that are as they were stay. */
+	renew(session: Session): void {
+		const { context } = this;
+		const views = session.views.map((view) => {
+			const old = viewInfo(context.session, view.name);
+			if (old && same(old, view)) return old;
+			this.panels.delete(view.name);
+			return view;
+		});
+		Object.assign(context.session, session, { views });
+		const names = tabNames(context.session);
+		if (!same(names, this.views)) {
+			this.views.splice(0, this.views.length, ...names);
+			this.makeTabs();
+			this.choose(context.state.view);
+		}
+		this.header.renew();
+		const panel = this.panels.get(context.state.view);
+		if (panel && this.place.firstElementChild === panel.element) this.ask(context.state, panel);
+		else this.show(context.state, undefined);
+	}
+
+	/** Says how it is with the recording. */
+	say(words: string, isLive: boolean): void {
+		this.header.say(words, isLive);
 	}
 }
 
@@ -132,10 +172,13 @@ function makePanel(context: Context, name: string): Panel {
 }
 
 async function start(root: HTMLElement): Promise<void> {
-	const client = new Client(pageEngine());
+	const engine = pageEngine();
+	const client = new Client(engine);
+	if (engine instanceof Server) client.renew((await engine.look()).reading);
 	const session = makeSession(await client.ask({ op: "open" }));
-	const store = new Store(initialState("summary", session.measures[0]?.id ?? ""), tabNames(session));
-	const foot = new Foot(session);
+	const views = tabNames(session);
+	const store = new Store(initialState("summary", session.measures[0]?.id ?? ""), views);
+	const foot = new Foot(session, engine instanceof Server);
 	const context: Context = {
 		session,
 		client,
@@ -147,10 +190,12 @@ async function start(root: HTMLElement): Promise<void> {
 		report: (message) => foot.say(message),
 	};
 	client.onbusy = (busy) => foot.busy(busy);
+	client.calm = handsOff;
 	watchTips();
-	const page = new Page(root, context, foot);
+	const page = new Page(root, context, views, foot);
 	store.listen((state, before) => page.show(state, before));
 	page.show(store.state, undefined);
+	if (engine instanceof Server) await follow(engine, context, page);
 }
 
 const root = document.getElementById("page")!;

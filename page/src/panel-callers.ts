@@ -2,15 +2,16 @@
  * The butterfly: who calls a function, the function, and what it calls. A click on either side makes
  * that the function in the middle; the browser's back returns.
  */
-import { button, el, fill, placeIn, type Child } from "./dom.ts";
+import { button, el, fill, placeIn, refill, type Child } from "./dom.ts";
 import { columnHelp } from "./column-help.ts";
 import { amount, percent } from "./format.ts";
-import { functionActions, type Named } from "./function-actions.ts";
+import { functionActions, goToFunction, wordsFor } from "./function-actions.ts";
 import { fileName, shorten, shown, tipOf } from "./names.ts";
 import { viewInfo, type Context, type Panel } from "./panel.ts";
 import type { Cell, Column, Filter, Rows } from "./protocol.ts";
 import { Question } from "./question.ts";
 import { rankedRow } from "./ranked.ts";
+import { isExtra } from "./session.ts";
 import type { State } from "./state.ts";
 
 /** A row of the view, by column id, and the function that it is about. */
@@ -20,7 +21,7 @@ interface FunctionRow {
 }
 
 interface Answer {
-	of: Named;
+	of: string;
 	callers: FunctionRow[];
 	self: FunctionRow | undefined;
 	callees: FunctionRow[];
@@ -38,7 +39,7 @@ export class CallersPanel implements Panel {
 	readonly element = el("div.callers", { tabindex: -1 });
 	private readonly question: Question<Answer | undefined>;
 	/** What is in the middle: of the state, or where one would begin. */
-	private middle: Named | undefined;
+	private middle: string | undefined;
 
 	constructor(private readonly context: Context) {
 		this.question = new Question<Answer | undefined>(
@@ -46,7 +47,7 @@ export class CallersPanel implements Panel {
 	}
 
 	private columns(): Column[] {
-		return viewInfo(this.context.session, "function")?.columns ?? [];
+		return viewInfo(this.context.session, "function")?.columns.filter(({ id }) => !isExtra(id)) ?? [];
 	}
 
 	/** The measure that shares are of, and its column of shares. */
@@ -57,19 +58,19 @@ export class CallersPanel implements Panel {
 	}
 
 	tools(): HTMLElement[] {
-		return functionActions(this.context, "callers", () => (this.question.waits ? undefined : this.middle));
+		return functionActions(this.context, "callers", () => (this.question.waits || !this.middle ? undefined : { fn: this.middle, fnId: 0 }));
 	}
 
-	show({ fn, fnId, filter }: State): void {
-		this.question.ask({ fn, fnId, filter }, () => this.answer({ fn, fnId }, filter));
+	show({ fn, filter }: State): void {
+		this.question.ask({ fn, filter }, () => this.answer(fn, filter));
 	}
 
-	private async answer(named: Named, filter: Filter): Promise<Answer | undefined> {
-		const of = named.fn ? named : await this.suggestion(filter);
+	private async answer(fn: string, filter: Filter): Promise<Answer | undefined> {
+		const of = fn || (await this.suggestion(filter));
 		if (!of) return undefined;
 		const columns = this.columns().map((column) => column.id);
 		const { rows, functions } = await this.context.client.ask<Rows>({
-			op: "rows", view: "function", name: of.fn, ...(of.fnId ? { function: of.fnId } : {}), filter, columns, from: 0, count: ASKED_MAX,
+			op: "rows", view: "function", name: of, filter, columns, from: 0, count: ASKED_MAX,
 		}, this.question);
 		const all = rows.map((cells, i): FunctionRow => ({
 			cells: Object.fromEntries(columns.map((id, at) => [id, cells[at] ?? null])), fnId: functions?.[i] ?? 0,
@@ -79,10 +80,10 @@ export class CallersPanel implements Panel {
 	}
 
 	/** Without a function: the one with the most of its own is where one would begin. */
-	private async suggestion(filter: Filter): Promise<Named | undefined> {
+	private async suggestion(filter: Filter): Promise<string | undefined> {
 		const request = { op: "rows", view: "functions", columns: ["function_name"], filter, from: 0, count: 1 };
 		const { rows, functions } = await this.context.client.ask<Rows>(request, this.question);
-		return rows[0] && { fn: String(rows[0][0] ?? ""), fnId: functions?.[0] ?? 0 };
+		return rows[0] && wordsFor(this.context, { fn: String(rows[0][0] ?? ""), fnId: functions?.[0] ?? 0 });
 	}
 
 	private value({ cells }: FunctionRow, column: Column | undefined): string {
@@ -94,7 +95,7 @@ export class CallersPanel implements Panel {
 	private name(row: FunctionRow): HTMLElement {
 		const fn = String(row.cells["function_name"] ?? row.cells["name"] ?? "");
 		const words = el("span.words", { dir: "ltr", "data-tip": tipOf(fn, String(row.cells["module_name"] ?? "")) });
-		const go = () => this.context.dispatch({ type: "view", view: "callers", fn, fnId: row.fnId });
+		const go = () => goToFunction(this.context, "callers", { fn, fnId: row.fnId });
 		words.append(row.fnId ? button(shorten(fn, NAME_CHARACTERS), go, { class: "link" }) : shorten(fn, NAME_CHARACTERS));
 		return words;
 	}
@@ -160,9 +161,9 @@ export class CallersPanel implements Panel {
 		this.middle = answer?.of;
 		if (!answer) return fill(this.element, el("p.problem", {}, "Nothing here under these filters."));
 		const { self, callers, callees, lines } = answer;
-		const name = shorten(answer.of.fn, 160);
+		const name = shorten(answer.of, 160);
 		if (!self) return fill(this.element, el("p.problem", {}, `Nothing of ${name} is left under these filters.`));
-		fill(this.element,
+		refill(this.element,
 			el("div.butterfly", {},
 				this.side("Callers", "what their calls of it caused", callers, self),
 				this.about(self, String(self.cells["function_name"] ?? "")),

@@ -2,8 +2,9 @@
 import { announce, button, el, fill, placeIn, select } from "./dom.ts";
 import { FlameCanvas } from "./flame-canvas.ts";
 import { makePalette, modulesByWeight, type Palette } from "./flame-colors.ts";
-import { ancestors, find, layOut, type Box, type Found } from "./flame-layout.ts";
+import { ancestors, find, layOut, nodeAt, pathOf, type Box, type Found } from "./flame-layout.ts";
 import { amount, percent } from "./format.ts";
+import { goToFunction } from "./function-actions.ts";
 import { shorten, tipOf } from "./names.ts";
 import type { Context, Panel } from "./panel.ts";
 import type { Flame, Measure, Rows } from "./protocol.ts";
@@ -28,6 +29,9 @@ export class FlamePanel implements Panel {
 	private palette: Palette | undefined;
 	private found = new Map<Flame, Found>();
 	private current: Box | undefined;
+	/** The reading that the graph is of, and what was zoomed to in the one before. */
+	private reading = -1;
+	private zoomPath: string[] | undefined;
 
 	constructor(private readonly context: Context) {
 		this.element = el(
@@ -37,10 +41,7 @@ export class FlamePanel implements Panel {
 			this.canvas.element,
 		);
 		const place = placeIn(this.element);
-		this.all = new Question<Flame>(context.client, place, (graph) => {
-			this.base = graph;
-			this.draw();
-		}, () => this.forget());
+		this.all = new Question<Flame>(context.client, place, (graph, isRenewed) => this.arrived(graph, isRenewed), () => this.forget());
 		// What is there stays until there is more of it.
 		const within = { ...place, waits() {}, arrived: () => this.all.waits || place.arrived() };
 		this.zoomed = new Question<Flame>(context.client, within, (graph) => {
@@ -104,7 +105,26 @@ export class FlamePanel implements Panel {
 		};
 		if (this.all.ask(request)) this.forget();
 		if (!zoom) this.zoomed.forget();
-		else if (this.zoomed.ask({ ...request, root: zoom })) this.detail = undefined;
+		// Of another reading the node has another number, which the graph tells.
+		else if (this.reading === this.context.client.reading || !this.base)
+			if (this.zoomed.ask({ ...request, root: zoom }, undefined, { ...request, root: this.zoomPath ?? zoom })) this.detail = undefined;
+		this.draw();
+	}
+
+	private arrived(graph: Flame, isRenewed: boolean): void {
+		const { zoom } = this.context.state;
+		const current = isRenewed && this.current?.graph === this.base ? pathOf(this.base!, this.current!.node) : undefined;
+		this.base = graph;
+		this.reading = this.context.client.reading;
+		if (isRenewed && zoom && this.zoomPath) {
+			const node = graph.nodes.id[nodeAt(graph, this.zoomPath)] ?? 0;
+			if (node !== zoom) this.context.dispatch({ type: "renumber", node });
+			else this.ask();
+		}
+		this.draw();
+		if (!current) return;
+		const at = nodeAt(graph, current);
+		this.current = this.rows.flat().find((box) => box.graph === graph && box.node === at);
 		this.draw();
 	}
 
@@ -119,6 +139,8 @@ export class FlamePanel implements Panel {
 		if (!base || !this.canvas.width) return;
 		const { flame, zoom, search } = this.context.state;
 		const modules = modulesByWeight(base);
+		const zoomedTo = zoom ? base.nodes.id.indexOf(zoom) : -1;
+		if (this.reading === this.context.client.reading) this.zoomPath = zoomedTo >= 0 ? pathOf(base, zoomedTo) : undefined;
 		this.palette = makePalette(isDark(), flame.color, modules);
 		this.found = new Map();
 		if (search) for (const graph of [base, detail]) if (graph) this.found.set(graph, find(graph, search));
@@ -230,11 +252,11 @@ export class FlamePanel implements Panel {
 		const { filter, inverted } = this.context.state;
 		const id = graph.nodes.id[node]!;
 		const parents = [graph, this.base!].map(({ nodes }) => nodes.id[ancestors(nodes, nodes.id.indexOf(id)).pop() ?? -1] ?? 0);
-		const request = { op: "tree", view: "calltree", filter, inverted, node: parents.find(Boolean) ?? 0, columns: ["function_name"] };
+		const request = { op: "tree", view: "calltree", filter, inverted, node: parents.find(Boolean) ?? 0, columns: ["function_name"], reading: this.reading };
 		try {
 			const { ids, functions } = await this.context.client.ask<Rows>(request);
 			const fn = graph.names[graph.nodes.name[node]!]!;
-			this.context.dispatch({ type: "view", view: "callers", fn, fnId: functions?.[ids.indexOf(id)] ?? 0 });
+			goToFunction(this.context, "callers", { fn, fnId: functions?.[ids.indexOf(id)] ?? 0 });
 		} catch (error) {
 			this.context.report((error as Error).message);
 		}

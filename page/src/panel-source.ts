@@ -43,7 +43,7 @@ export class SourcePanel implements Panel {
 		this.grid.element.classList.add("code");
 		this.place.append(this.grid.element);
 		this.element.append(this.table.element, this.place);
-		this.question = new Question<Answer>(context.client, placeIn(this.place), (answer) => this.draw(answer), () => {
+		this.question = new Question<Answer>(context.client, placeIn(this.place), (answer, isRenewed) => this.draw(answer, isRenewed), () => {
 			this.source = undefined;
 			this.grid.clear();
 		});
@@ -72,7 +72,6 @@ export class SourcePanel implements Panel {
 		if (!this.isOfOne) return this.table.show(state);
 		this.question.ask({
 			op: "annotate", name: state.fn, kind: this.info.name, filter: state.filter,
-			...(state.fnId ? { function: state.fnId } : {}),
 		});
 	}
 
@@ -91,7 +90,7 @@ export class SourcePanel implements Panel {
 	}
 
 	/** The text leads; then where it is, then the numbers. */
-	private draw(answer: Answer): void {
+	private draw(answer: Answer, isRenewed: boolean): void {
 		const text = this.info.name === "lines" ? "source_text" : "instruction";
 		const has = (id: string) => {
 			const at = answer.columns.indexOf(id);
@@ -121,7 +120,8 @@ export class SourcePanel implements Panel {
 				.filter(Boolean).join(":"),
 		]);
 		this.source = new WholeSource(rows);
-		this.grid.show(this.source, columns, undefined, "", false);
+		this.grid.show(this.source, columns, undefined, this.searched, isRenewed);
+		if (isRenewed) return;
 		const most = (best: number, row: Cell[], i: number) => (Number(row[main] ?? 0) > Number(rows[best]?.[main] ?? 0) ? i : best);
 		if (main >= 0) this.grid.select(rows.reduce(most, 0), true);
 		this.searched = "";

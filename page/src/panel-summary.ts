@@ -2,8 +2,9 @@
  * The first page: what the program did, where, what to look at next, and how far to trust it. The
  * sentences are the terminal's; rows of its lists lead to the views that have more.
  */
-import { button, el, fill, placeIn, type Child } from "./dom.ts";
+import { button, el, placeIn, refill, type Child } from "./dom.ts";
 import { duration, percent } from "./format.ts";
+import { goToFunction } from "./function-actions.ts";
 import { shorten, shown, tipOf } from "./names.ts";
 import { viewInfo, type Context, type Panel } from "./panel.ts";
 import type { Note } from "./protocol.ts";
@@ -55,7 +56,7 @@ export class SummaryPanel implements Panel {
 	private draw(notes: readonly Note[]): void {
 		const all = sections(notes.filter((note) => note.kind !== "title"));
 		const [lead, ...rest] = all[0]?.heading === "" ? all : [{ heading: "", notes: [] }, ...all];
-		fill(
+		refill(
 			this.element,
 			el("section.lead", {}, ...lead!.notes.map((note, i) => el(i ? "p" : "p.first" as "p", { dir: "ltr" }, shown(note.text)))),
 			el("div.cards", {}, ...rest.map((section) => this.section(section))),
@@ -119,7 +120,7 @@ export class SummaryPanel implements Panel {
 		const indent = el("span.words", { dir: "ltr", "data-tip": tipOf(name, note.about.module ?? "") });
 		indent.style.setProperty("--level", String(note.level ?? 0));
 		if (!id || note.about.function === undefined) indent.append(before + text);
-		else indent.append(before, button(text, () => this.context.dispatch({ type: "view", view: "callers", fn: name, fnId: id }), { class: "link" }));
+		else indent.append(before, button(text, () => goToFunction(this.context, "callers", { fn: name, fnId: id }), { class: "link" }));
 		return indent;
 	}
 

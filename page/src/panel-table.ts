@@ -4,12 +4,14 @@ import { chooseColumns } from "./columns.ts";
 import { copyCsv } from "./csv.ts";
 import { Overtaken } from "./client.ts";
 import { button, el, placeIn } from "./dom.ts";
+import { goToFunction } from "./function-actions.ts";
 import { Grid } from "./grid.ts";
 import { nameColumn, shownColumns, type Context, type Panel } from "./panel.ts";
 import type { ViewInfo } from "./protocol.ts";
 import { Question } from "./question.ts";
+import { isExtra } from "./session.ts";
 import { RowDetails } from "./row-details.ts";
-import { isInOrder, ListSource, TreeSource, type Row, type Source } from "./source.ts";
+import { identity, isInOrder, ListSource, nameOf, TreeSource, type Row, type Source } from "./source.ts";
 import type { Sort, State } from "./state.ts";
 
 /** Names stand far to the right in deep trees. */
@@ -47,7 +49,7 @@ export class TablePanel implements Panel {
 			onkey: (event, i) => this.treeKey(event, i),
 		});
 		this.element = el("div.table-panel", {}, this.grid.element, this.details.element);
-		this.question = new Question<Source>(context.client, placeIn(this.element), (source) => this.arrived(source), () => this.drop());
+		this.question = new Question<Source>(context.client, placeIn(this.element), (source, isRenewed) => this.arrived(source, isRenewed), () => this.drop());
 	}
 
 	private get isTree(): boolean {
@@ -121,30 +123,37 @@ export class TablePanel implements Panel {
 		const isChosen = !!state.tables[this.info.name]?.sort;
 		const order = sort && isChosen ? { sort: sort.column, descending: sort.descending } : {};
 		const view = this.info.name;
-		const common = { view, filter: state.filter, columns: this.info.columns.map((column) => column.id), ...order };
+		const wanted = [...(state.tables[view]?.columns ?? []), order.sort ?? ""].some(isExtra);
+		const columns = this.info.columns.map((column) => column.id).filter((id) => wanted || !isExtra(id));
+		const common = { view, filter: state.filter, columns, ...order };
 		const request = this.isTree
 			? { op: "tree" as const, ...common, inverted: state.inverted && view === "calltree" }
 			: { op: "rows" as const, ...common, search: state.search.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) };
 		const isNew = this.question.ask(request, () => {
+			const { client } = this.context;
+			// Ids of nodes and numbers of rows are those of one reading.
 			const source =
 				request.op === "tree"
-					? new TreeSource(this.context.client, request, this.nameAt, this.openPaths)
-					: new ListSource(this.context.client, request, (error) => this.failed(error));
+					? new TreeSource(client, { ...request, reading: client.reading }, nameOf(this.info.columns, this.nameAt), this.openPaths)
+					: new ListSource(client, { ...request, reading: client.reading }, identity(this.info.columns), (error) => this.failed(error));
 			this.coming?.abandon();
 			this.coming = source;
-			return source.open(this.question);
+			return source.open(this.question, this.source && this.grid.sight);
 		});
 		if (!isNew && !this.question.waits) this.draw(state);
 	}
 
-	private arrived(source: Source): void {
+	private arrived(source: Source, isRenewed: boolean): void {
+		const { selectedRow } = this.grid;
 		this.source?.abandon();
 		this.source = source;
 		this.coming = undefined;
 		if (source instanceof ListSource) this.samples = Number(source.session["samples_reported"] ?? 0);
 		this.element.classList.toggle("empty", source.total === 0);
 		// Else it is drawn when somebody looks at it again.
-		if (this.isInSight) this.draw(this.context.state);
+		if (isRenewed) this.drawn = source;
+		const at = isRenewed && selectedRow ? source.find(selectedRow.path) : -1;
+		if (this.isInSight) this.draw(this.context.state, at);
 	}
 
 	private drop(): void {
@@ -158,11 +167,12 @@ export class TablePanel implements Panel {
 		if (!(error instanceof Overtaken)) this.context.report(error.message);
 	};
 
-	private draw(state: State): void {
+	/** Row @at is to be chosen; -1 = the one that is, unless all is new. */
+	private draw(state: State, at = -1): void {
 		if (!this.source) return;
 		const keep = this.drawn === this.source;
 		this.drawn = this.source;
-		this.grid.show(this.source, this.columns(state), this.markOf(state), state.search, keep);
+		this.grid.show(this.source, this.columns(state), this.markOf(state), state.search, keep, at);
 		if (this.isFirst && this.info.name === "calltree") void this.openHotPath();
 		this.isFirst = false;
 	}
@@ -187,7 +197,7 @@ export class TablePanel implements Panel {
 		else if (this.info.name === "threads") this.context.dispatch({ type: "filter", set: { thread: [id] } });
 		else {
 			const name = this.text(row, "function_name");
-			if (name && !name.startsWith("[")) this.context.dispatch({ type: "view", view: "callers", fn: name, fnId: row.fn });
+			if (name && !name.startsWith("[")) goToFunction(this.context, "callers", { fn: name, fnId: row.fn });
 		}
 	}
 

@@ -90,6 +90,8 @@ export type Cell = number | string | null;
 
 export interface RowsRequest {
 	op: "rows";
+	/** The reading that is asked for; undefined = the newest. */
+	reading?: number;
 	view: string;
 	filter: Filter;
 	columns: string[];
@@ -163,7 +165,23 @@ export interface Note {
 	time_ns?: number;
 }
 
-/** Answers each request in turn; an answer `{error}` rejects. */
+/**
+ * Answers each request in turn; an answer `{error}` rejects. Of a recording that goes on @reading says
+ * which reading is meant; `{is_old}` is the answer when there is a newer one.
+ */
 export interface Engine {
-	request(request: object): Promise<unknown>;
+	request(request: object, reading: number): Promise<unknown>;
+}
+
+/** How it is with a recording that goes on. */
+export interface Look {
+	/** Number of what was read last: ids are those of one reading. */
+	reading: number;
+	state: "runs" | "left" | "ended";
+	/** When to look again. */
+	after_ms: number;
+	/** What is being written. */
+	file: string;
+	/** Why there is nothing newer. */
+	problem?: string;
 }

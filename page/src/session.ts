@@ -54,10 +54,17 @@ function measure(id: string, views: readonly ViewInfo[]): Measure {
 	return { id, title, kind };
 }
 
+/** Whether column @id is computed for who asks for it alone. They come last, so that rows without them have all else in its place. */
+export function isExtra(id: string): boolean {
+	return /_latency(_percent)?$/.test(id);
+}
+
 export function makeSession(answer: unknown): Session {
 	const raw = answer as RawSession;
-	const views = raw.views.map((view): ViewInfo => (
-		{ ...view, columns: view.columns.map((column) => ({ ...column, header: heading(column), help: columnHelp(column.id) })) }));
+	const views = raw.views.map((view): ViewInfo => {
+		const columns = view.columns.map((column): Column => ({ ...column, header: heading(column), help: columnHelp(column.id) }));
+		return { ...view, columns: columns.sort((a, b) => Number(isExtra(a.id)) - Number(isExtra(b.id))) };
+	});
 	const measures = raw.measures.map((id) => measure(id, views));
 	// The tree's own order tells which of them is the session's main one.
 	const main = views.find((view) => view.name === "calltree")?.sort;

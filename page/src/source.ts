@@ -1,12 +1,14 @@
 /* Where a table's rows come from: windows of a long list, or a tree of which parts are open. */
 import { Overtaken, type Client } from "./client.ts";
-import type { Cell, Rows, RowsRequest, TreeRows } from "./protocol.ts";
+import type { Cell, Column, Rows, RowsRequest, TreeRows } from "./protocol.ts";
 
 export interface Row {
 	id: number;
 	cells: Cell[];
 	/** The function it is about, 0 = none. */
 	fn: number;
+	/** What it is called: the same row of another reading has it, too. */
+	path: string;
 	/** In trees: how deep, and whether there is something to open. */
 	level: number;
 	hasChildren: boolean;
@@ -23,11 +25,19 @@ export interface Source {
 	row(i: number): Row | undefined;
 	/** All rows from @from on, at most @count. */
 	some(from: number, count: number): Promise<Row[]>;
+	/** Where the row that is called @path is, of those that are here; -1 = nowhere. */
+	find(path: string): number;
 	/** Nobody looks at it any more: it asks for nothing of its own accord. */
 	abandon(): void;
 }
 
 export const WINDOW = 200;
+
+/** Indexes of the columns that say what a row is about. */
+export function identity(columns: readonly Column[]): number[] {
+	const changes = new Set(["percent", "duration", "call"]);
+	return columns.flatMap((column, i) => (column.is_measure || changes.has(column.kind) || column.id === "end_time" ? [] : [i]));
+}
 
 function widest(max: number[], given: readonly (number | null)[] | undefined, rows: readonly Cell[][]): void {
 	given?.forEach((n, i) => (max[i] = Math.max(max[i] ?? 0, n ?? 0)));
@@ -53,6 +63,15 @@ export function isInOrder(source: Source, at: number, falls: boolean): boolean {
 	return true;
 }
 
+/**
+ * What a row with @columns is called among its siblings. The address stays when a recording has ended and
+ * debug information has a better name.
+ */
+export function nameOf(columns: readonly Column[], nameAt: number): (cells: readonly Cell[]) => string {
+	const [address, module] = ["function_address", "module_name"].map((id) => columns.findIndex((column) => column.id === id));
+	return (cells) => (cells[address!] ? `${cells[module!]}!${cells[address!]}` : String(cells[nameAt]));
+}
+
 /** A list of which windows are fetched as they are looked at. */
 export class ListSource implements Source {
 	onchange = () => {};
@@ -67,12 +86,16 @@ export class ListSource implements Source {
 	constructor(
 		private readonly client: Client,
 		private readonly request: Omit<RowsRequest, "from" | "count">,
+		/** Columns that make the path of a row. */
+		private readonly identity: readonly number[],
 		private readonly onerror: (error: Error) => void,
 	) {}
 
-	/** Fetches the first window for @asker; a table is shown when it is here. */
-	async open(asker: object): Promise<this> {
+	/** Fetches the first window for @asker, and those of the rows @sight; a table is shown when they are here. */
+	async open(asker: object, sight: readonly number[] = []): Promise<this> {
 		await this.fetch(0, WINDOW, asker);
+		for (const at of new Set(sight.map((i) => Math.floor(i / WINDOW))))
+			if (at > 0 && at * WINDOW < this.total) await this.fetch(at * WINDOW, WINDOW, asker);
 		return this;
 	}
 
@@ -84,6 +107,7 @@ export class ListSource implements Source {
 		const answer = await this.client.ask<Rows>({ ...this.request, from, count }, asker);
 		const rows = answer.rows.map((cells, i): Row => ({
 			id: answer.ids[i] ?? from + i, cells, fn: answer.functions?.[i] ?? 0, level: 0, hasChildren: false, isOpen: false,
+			path: JSON.stringify(this.identity.map((at) => cells[at])),
 		}));
 		this.total = answer.total;
 		this.session = answer.session ?? this.session;
@@ -111,6 +135,14 @@ export class ListSource implements Source {
 			all.push(...(await this.fetch(at, Math.min(5000, from + count - at))));
 		return all;
 	}
+
+	find(path: string): number {
+		for (const [at, rows] of this.windows) {
+			const i = rows.findIndex((row) => row.path === path);
+			if (i >= 0) return at * WINDOW + i;
+		}
+		return -1;
+	}
 }
 
 /** Rows that are all here. */
@@ -120,7 +152,7 @@ export class WholeSource implements Source {
 	private readonly rows: Row[];
 
 	constructor(cells: readonly Cell[][]) {
-		this.rows = cells.map((row, id) => ({ id, cells: row, fn: 0, level: 0, hasChildren: false, isOpen: false }));
+		this.rows = cells.map((row, id) => ({ id, cells: row, fn: 0, path: String(id), level: 0, hasChildren: false, isOpen: false }));
 		widest(this.max, undefined, cells);
 	}
 
@@ -136,12 +168,15 @@ export class WholeSource implements Source {
 		return Promise.resolve(this.rows.slice(from, from + count));
 	}
 
+	find(path: string): number {
+		return Number(path);
+	}
+
 	abandon(): void {}
 }
 
+/** Paths are what rows are called from the root on: what is open stays open under another filter or order. */
 interface Node extends Row {
-	/** Names from the root on: what is open stays open under another filter or order. */
-	path: string;
 	children?: Node[];
 }
 
@@ -156,7 +191,8 @@ export class TreeSource implements Source {
 	constructor(
 		private readonly client: Client,
 		private readonly request: object,
-		private readonly nameAt: number,
+		/** What a row is called among its siblings. */
+		private readonly nameOf: (cells: readonly Cell[]) => string,
 		/** Paths of nodes that are open, kept by who makes the sources. */
 		private readonly opened: Set<string>,
 	) {}
@@ -173,13 +209,17 @@ export class TreeSource implements Source {
 		return Promise.resolve(this.visible.slice(from, from + count));
 	}
 
-	/** Fetches the roots for @asker, and what is open below them. */
-	async open(asker: object): Promise<this> {
+	/** Fetches the roots for @asker, and what is open below them; of a tree that was seen before, with its rows in @sight. */
+	async open(asker: object, sight?: readonly number[]): Promise<this> {
 		this.roots = await this.fetch(undefined, asker);
-		if (this.roots.length === 1 && this.opened.size === 0) this.opened.add(this.roots[0]!.path);
+		if (!sight && this.roots.length === 1 && this.opened.size === 0) this.opened.add(this.roots[0]!.path);
 		await this.reopen(this.roots);
 		this.flatten();
 		return this;
+	}
+
+	find(path: string): number {
+		return this.visible.findIndex((node) => node.path === path);
 	}
 
 	abandon(): void {
@@ -198,7 +238,7 @@ export class TreeSource implements Source {
 			level,
 			hasChildren: answer.has_children[i]!,
 			isOpen: false,
-			path: `${parent?.path ?? ""}\n${String(cells[this.nameAt])}`,
+			path: `${parent?.path ?? ""}\n${this.nameOf(cells)}`,
 		}));
 	}
 
@@ -227,10 +267,10 @@ export class TreeSource implements Source {
 	async toggle(i: number, open: boolean): Promise<void> {
 		const node = this.visible[i];
 		if (!node?.hasChildren || node.isOpen === open) return;
-		if (open) {
-			node.children ??= await this.fetch(node);
-			this.opened.add(node.path);
-		} else this.opened.delete(node.path);
+		// First of all: a newer reading may take its place meanwhile.
+		if (open) this.opened.add(node.path);
+		else this.opened.delete(node.path);
+		if (open) node.children ??= await this.fetch(node);
 		node.isOpen = open;
 		if (open) await this.reopen(node.children!);
 		this.flatten();

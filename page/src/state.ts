@@ -30,10 +30,8 @@ export interface State {
 	view: string;
 	filter: Filter;
 	search: string;
-	/** The function that callers and source views are about, by name; */
+	/** The function that callers and source views are about, in words that mean it alone. */
 	fn: string;
-	/** and by its number in this session, 0 = the name alone says it. */
-	fnId: number;
 	inverted: boolean;
 	/** The node that fills the flame graph's width, 0 = the root. */
 	zoom: number;
@@ -44,7 +42,7 @@ export interface State {
 }
 
 export type Action =
-	| { type: "view"; view: string; fn?: string; fnId?: number }
+	| { type: "view"; view: string; fn?: string }
 	| { type: "filter"; set: { [K in keyof Filter]?: Filter[K] | undefined } }
 	| { type: "clear" }
 	| { type: "search"; text: string }
@@ -52,6 +50,8 @@ export type Action =
 	| { type: "columns"; view: string; columns: string[] | undefined }
 	| { type: "invert" }
 	| { type: "zoom"; node: number }
+	/** The same node has another number in a newer reading of the session. */
+	| { type: "renumber"; node: number }
 	| { type: "flame"; set: Partial<FlameState> }
 	| { type: "threads" }
 	| { type: "restore"; state: State };
@@ -62,7 +62,6 @@ export function initialState(view: string, measure: string): State {
 		filter: {},
 		search: "",
 		fn: "",
-		fnId: 0,
 		inverted: false,
 		zoom: 0,
 		flame: { measure, color: "module", order: "weight", up: false },
@@ -91,7 +90,7 @@ export function update(state: State, action: Action): State {
 	switch (action.type) {
 		case "view":
 			if (action.fn === undefined) return { ...state, view: action.view };
-			return { ...state, view: action.view, fn: action.fn, fnId: action.fnId ?? 0 };
+			return { ...state, view: action.view, fn: action.fn };
 		case "filter":
 			return { ...state, filter: filtered(state.filter, action.set), zoom: 0 };
 		case "clear":
@@ -105,6 +104,7 @@ export function update(state: State, action: Action): State {
 		case "invert":
 			return { ...state, inverted: !state.inverted, zoom: 0 };
 		case "zoom":
+		case "renumber":
 			return { ...state, zoom: action.node };
 		case "flame":
 			return {

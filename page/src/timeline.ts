@@ -84,7 +84,7 @@ export class Timeline {
 		const most = Math.ceil(this.context.session.duration_ns / BUCKET_LEAST_NS);
 		const buckets = Math.max(BUCKETS_LEAST, Math.min(BUCKETS_MAX, most));
 		this.opener.setAttribute("aria-pressed", String(state.threads));
-		this.question.ask({ op: "timeline", filter, buckets });
+		this.question.ask({ op: "timeline", filter, buckets }, undefined, { filter });
 		this.draw();
 	}
 

@@ -16,11 +16,11 @@ function fromBase64(text: string): Uint8Array {
 	return bytes;
 }
 
-/** The bytes of @text, unpacked if they are a gzip file. */
-export async function unpack(text: string): Promise<Uint8Array> {
+/** The bytes of @packed, base64 or bytes, unpacked if they are a gzip file. */
+export async function unpack(packed: string | Uint8Array): Promise<Uint8Array> {
 	let bytes: Uint8Array;
 	try {
-		bytes = fromBase64(text);
+		bytes = typeof packed === "string" ? fromBase64(packed) : packed;
 	} catch {
 		throw new Error("its data are no base64");
 	}

@@ -115,8 +115,10 @@ export function pictureTests(page, oracle) {
 			const { line } = await frame();
 			await page.press(" ");
 			const at = new URLSearchParams(await page.hash());
-			assert.deepEqual([at.get("view"), line.startsWith(at.get("function"))], ["callers", true], `${at} from ${line}`);
-			assert.ok(line.startsWith("[") || Number(at.get("id")) > 0, `the number of ${line}`);
+			const word = at.get("function");
+			assert.deepEqual([at.get("view"), line.startsWith(word.replace(/^[^ ]*!/, "")) || /!0x/.test(word)], ["callers", true], `${at} from ${line}`);
+			const self = await page.page.textContent(".middle h2");
+			assert.ok(line.startsWith("[") || line.startsWith(self), `${line} is not ${self}`);
 		},
 
 		async timeline_adds_up_to_what_reports_say() {
@@ -177,7 +179,7 @@ export function pictureTests(page, oracle) {
 				shares.forEach((text, i) => assert.ok(Math.abs(text - expected[i]) < 0.011, `${text} for ${expected[i]} of ${title}`));
 				held += shares.length;
 			}
-			assert.ok(held >= 8, `${held} shares held`);
+			assert.ok(held >= 5, `${held} shares held`);
 		},
 	};
 }

@@ -86,10 +86,50 @@ test("an error of an overtaken request is not told", async () => {
 test("there and back again: the first question's end is not taken for the third's", async () => {
 	const { engine, seen, question } = page();
 	for (const op of ["a", "b", "a"]) question.ask({ op });
-	await engine.answer("of a, the first time");
+	await engine.answer({ error: "the first time" });
 	assert.deepEqual([seen.text, seen.isOld], ["", true]);
 	await engine.answer("of a");
 	assert.deepEqual([seen.text, seen.isOld], ["of a", false]);
+});
+
+test("the same is asked once, though two want to know before the answer is here", async () => {
+	const { engine, client } = page();
+	const both = [client.ask({ op: "a" }), client.ask({ op: "a" }), client.ask({ op: "a" }, {})];
+	await engine.answer("of a");
+	assert.deepEqual(await Promise.all(both), ["of a", "of a", "of a"]);
+	assert.equal(engine.asked.length, 1);
+});
+
+test("of a newer reading the same is asked again, and what is there stays until it is here", async () => {
+	const { engine, client, seen, question, dropped } = page();
+	question.ask({ op: "a" });
+	await engine.answer("of a");
+	client.renew(2);
+	assert.ok(!question.ask({ op: "a" }), "it is no other question");
+	assert.deepEqual([seen.text, seen.isOld, question.waits], ["of a", false, false]);
+	let letGo = () => {};
+	client.calm = () => new Promise((resolve) => (letGo = resolve));
+	await engine.answer("newer");
+	assert.equal(seen.text, "of a", "somebody points at it");
+	letGo();
+	await turns();
+	assert.deepEqual([seen.text, dropped()], ["newer", 0]);
+	assert.equal(engine.asked.length, 2);
+});
+
+test("ids of one reading are not asked of another", async () => {
+	const { engine, client } = page();
+	await assert.rejects(client.ask({ op: "tree", reading: 7 }), Overtaken);
+	const waits = client.ask({ op: "rows" });
+	const tree = assert.rejects(client.ask({ op: "tree", reading: 0 }), Overtaken);
+	const later = client.ask({ op: "open" });
+	const change = client.alone(async () => client.renew(1));
+	const refused = assert.rejects(client.ask({ op: "tree", node: 3, reading: 0 }), Overtaken);
+	await engine.answer({});
+	await engine.answer({ is_old: true });
+	await engine.answer({});
+	await Promise.all([waits, tree, later, change, refused]);
+	assert.deepEqual(engine.asked.map(({ op }) => op), ["rows", "tree", "open"]);
 });
 
 test("after an error nothing old is left, and the same may be asked again", async () => {
@@ -136,7 +176,7 @@ function children(node: number): TreeRows {
 test("a tree that nobody looks at any more asks no further", async () => {
 	const { engine, client } = page();
 	const open = new Set(["\nn1", "\nn2"]);
-	const tree = new TreeSource(client, { op: "tree" }, 0, open);
+	const tree = new TreeSource(client, { op: "tree" }, ([name]) => String(name), open);
 	const opened = tree.open({}).catch((error: Error) => error);
 	await engine.answer(children(0));
 	tree.abandon();
@@ -147,7 +187,7 @@ test("a tree that nobody looks at any more asks no further", async () => {
 
 test("opening all below a row stops where nobody reads on", async () => {
 	const { engine, client } = page();
-	const tree = new TreeSource(client, { op: "tree" }, 0, new Set(["none"]));
+	const tree = new TreeSource(client, { op: "tree" }, ([name]) => String(name), new Set(["none"]));
 	const opened = tree.open({});
 	await engine.answer(children(0));
 	await opened;
@@ -160,7 +200,7 @@ test("opening all below a row stops where nobody reads on", async () => {
 
 test("a long list fetches one window at a time, and then what is in sight by then", async () => {
 	const { engine, client } = page();
-	const list = new ListSource(client, { op: "rows", view: "functions", filter: {}, columns: ["name"] }, assert.fail);
+	const list = new ListSource(client, { op: "rows", view: "functions", filter: {}, columns: ["name"] }, [0], assert.fail);
 	const windowAt = ({ from }: Request): Rows => ({
 		total: 10 * WINDOW, ids: [], rows: Array.from({ length: WINDOW }, (_, i) => [`row ${Number(from) + i}`]),
 	});

@@ -17,7 +17,7 @@ function back(state: State): State {
 
 test("a link restores everything", () => {
 	const state = after(
-		{ type: "view", view: "callers", fn: "a<b>&c=d #1", fnId: 437 },
+		{ type: "view", view: "callers", fn: "a<b>&c=d #1" },
 		{ type: "filter", set: { process: [1, 2], thread: [3], module: ["libc.so.6", "[kernel]"], from: 5, until: 1e12 } },
 		{ type: "filter", set: { just_my_code: true, root: "x y<é>", waits: "all" } },
 		{ type: "search", text: "größe + 1" },

@@ -79,6 +79,12 @@ static inline void dw_cct_expect(const struct dw_cct *t, uint32_t id)
 /* Add @amount to what @id, which was marked, has of its own. 0 or -ENOMEM. */
 int dw_cct_add(struct dw_cct *t, uint32_t id, const struct dw_amount *amount);
 
+/* Add @n of the measure at @place, a common one, to what @id, which was marked, has of its own. */
+static inline void dw_cct_add_one(struct dw_cct *t, uint32_t id, unsigned place, uint64_t n)
+{
+	t->common[(t->position[id] + 1ul) * t->common_n + place - 1] += n;
+}
+
 /* Whether @id is in the tree, once that is in order. */
 static inline bool dw_cct_has(const struct dw_cct *t, uint32_t id)
 {

@@ -37,6 +37,7 @@ struct dw_totals_kept *dw_totals_store_find(const struct dw_totals_store *t,
 		    are->folds == wanted->folds && are->opened == wanted->opened &&
 		    are->by == wanted->by && are->splits_lines == wanted->splits_lines &&
 		    are->delimited_intervals == wanted->delimited_intervals &&
+		    are->latency >= wanted->latency &&
 		    (!focused || (are->root == wanted->root && are->hot_path == wanted->hot_path)))
 			return *at;
 	}
@@ -169,6 +170,7 @@ static void compute(struct dw_job *job)
 	filter.by = kept->are.by;
 	filter.splits_lines = kept->are.splits_lines;
 	filter.delimited_intervals = kept->are.delimited_intervals;
+	filter.latency = kept->are.latency;
 	if (job->tells)
 		job->rc = dw_disassembly_tell(job->profile);
 	if (!job->rc && job->folds)

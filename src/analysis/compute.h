@@ -36,6 +36,7 @@ struct dw_totals_wanted {
 	enum dw_by by;	 /* these three as in struct dw_filter */
 	bool splits_lines;
 	bool delimited_intervals;
+	bool latency; /* as in struct dw_filter; not wanted is not refused */
 };
 
 /* Totals that were computed. */

@@ -196,15 +196,6 @@ static int invert_lane(struct inverter *v, uint32_t lane, uint32_t end)
 	return rc;
 }
 
-/* A table of the same measures has none of the rows yet. */
-static void forget_rows(struct dw_amounts *a)
-{
-	a->n = 0;
-	memset(&a->common, 0, sizeof a->common);
-	memset(&a->rare_of, 0, sizeof a->rare_of);
-	memset(&a->rare, 0, sizeof a->rare);
-}
-
 /* All of @t that does not stand in rows. */
 static int copy_rest(const struct dw_totals *t, struct dw_totals *ret)
 {
@@ -218,10 +209,8 @@ static int copy_rest(const struct dw_totals *t, struct dw_totals *ret)
 	ret->processes_seen = t->processes_seen;
 	memcpy(ret->waits, t->waits, sizeof ret->waits);
 	ret->waits_left_out = t->waits_left_out;
-	ret->amounts = t->amounts;
-	ret->node_amounts = t->node_amounts;
-	forget_rows(&ret->amounts);
-	forget_rows(&ret->node_amounts);
+	dw_amounts_init_like(&ret->amounts, &t->amounts);
+	dw_amounts_init_like(&ret->node_amounts, &t->node_amounts);
 	if (dw_vec_reserve(&ret->lanes, t->lanes.n))
 		return -ENOMEM;
 	if (t->lanes.n)

@@ -4,6 +4,7 @@
  */
 #include "analysis/points.h"
 
+#include "analysis/latency.h"
 #include "base/error.h"
 
 #include <errno.h>
@@ -216,6 +217,8 @@ int dw_points_init(struct dw_points *t, const struct dw_profile *p, const struct
 	t->end = calloc(2 * (size_t)t->lanes.n, sizeof *t->end);
 	if (!t->samples || !t->end || dw_slices_init(&t->slices, &p->calls, filter))
 		return -ENOMEM;
+	if (filter->latency && dw_latency_of_samples(p, &t->latency))
+		return -ENOMEM;
 	return choose(t, n);
 }
 
@@ -224,6 +227,7 @@ void dw_points_release(struct dw_points *t)
 	dw_slices_release(&t->slices);
 	dw_lanes_release(&t->lanes);
 	free(t->samples);
+	free(t->latency);
 	free(t->rows);
 	free(t->end);
 	*t = (struct dw_points){0};

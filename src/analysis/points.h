@@ -26,6 +26,7 @@ struct dw_points {
 	const struct dw_filter *filter;
 	struct dw_lanes lanes;
 	uint32_t *samples; /* by thread id: how many pass */
+	uint32_t *latency; /* ns, by number of sample; NULL = nobody asked, or there is none */
 	struct dw_slices slices;
 	/* Numbers of what passes: samples, extras, then allocations.deltas or .sums. */
 	uint32_t *rows;

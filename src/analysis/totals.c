@@ -46,14 +46,15 @@ struct sums {
 	struct dw_map type_rows; /* lane << 32 | type -> index in of_types + 1 */
 };
 
-static int sums_init(struct sums *s, const struct dw_points *t, unsigned parts)
+static int sums_init(struct sums *s, const struct dw_points *t, unsigned parts,
+		     const struct dw_totals *like)
 {
 	uint32_t processes_n = dw_processes_count(&t->profile->processes) + 1;
 	size_t n = 1ul + processes_n + t->lanes.threads_n;
 
 	if (n >= UINT32_MAX)
 		return DWELL_ERR_LIMIT;
-	dw_amounts_init_for(&s->rows, t->profile);
+	dw_amounts_init_like(&s->rows, &like->amounts);
 	s->processes = 1;
 	s->threads = s->processes + processes_n;
 	s->n = (uint32_t)n;
@@ -119,6 +120,24 @@ static int add_point(struct sums *s, const struct dw_points *t, size_t i)
 				 : rc | dw_amounts_add(&s->rows, row, &amount, DWELL_BOTH);
 }
 
+/* Add the latency of all samples, by thread. */
+static int add_latency(struct sums *s, const struct dw_points *t)
+{
+	uint64_t *of_thread = calloc(t->lanes.threads_n, sizeof *of_thread);
+	struct dw_amount amount;
+	int rc = of_thread ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < dw_points_count(t) && !rc; i++)
+		if (dw_points_is_sample(t, i))
+			of_thread[dw_points_get(t, i).thread] += t->latency[t->rows[i]];
+	for (uint32_t id = 0; id < t->lanes.threads_n && !rc; id++) {
+		dw_amount_of(&s->rows, DWELL_MEASURE_LATENCY, of_thread[id], &amount);
+		rc = add_to(s, s->threads + id, &amount);
+	}
+	free(of_thread);
+	return rc;
+}
+
 /* Add all points: of samples it is known how many each thread has. */
 static int add_points(struct sums *s, const struct dw_points *t)
 {
@@ -137,7 +156,7 @@ static int add_points(struct sums *s, const struct dw_points *t)
 		dw_amount_of(&s->rows, DWELL_MEASURE_SAMPLES, t->samples[id], &amount);
 		rc = add_to(s, s->threads + id, &amount);
 	}
-	return rc;
+	return !rc && t->latency ? add_latency(s, t) : rc;
 }
 
 static int add_threads(struct sums *s, const struct dw_points *t)
@@ -205,7 +224,7 @@ static int put_types(const struct sums *s, struct dw_totals *ret)
 static int sum_up(const struct dw_points *t, unsigned parts, struct dw_totals *ret)
 {
 	struct sums s = {0};
-	int rc = sums_init(&s, t, parts);
+	int rc = sums_init(&s, t, parts, ret);
 
 	if (!rc)
 		rc = add_points(&s, t);
@@ -354,6 +373,16 @@ static void set_frames(struct walks *w)
 	}
 }
 
+/* Add the latency of the samples from @i to before @end to their stacks. */
+static void add_latencies(struct walks *w, size_t i, size_t end)
+{
+	unsigned place = w->out->amounts.place[DWELL_MEASURE_LATENCY];
+
+	for (; i < end; i++)
+		dw_cct_add_one(&w->cct, stack_of(w, i), place,
+			       w->points->latency[w->points->rows[i]]);
+}
+
 /* Make the tree of the stacks in @r, with leaves of parts if they are wanted. */
 static int make_tree(struct walks *w, const struct range *r, bool with_leaves)
 {
@@ -369,6 +398,8 @@ static int make_tree(struct walks *w, const struct range *r, bool with_leaves)
 	rc = dw_cct_order(&w->cct);
 	if (!rc)
 		set_frames(w);
+	if (!rc && w->points->latency)
+		add_latencies(w, r->begin, i);
 	for (; i < r->end && !rc; i++) {
 		if (i + AHEAD < r->end)
 			dw_cct_expect(&w->cct, stack_of(w, i + AHEAD));
@@ -491,9 +522,12 @@ int dw_totals_compute(const struct dw_profile *p, const struct dw_filter *filter
 	int rc;
 
 	dw_totals_release(ret);
-	dw_totals_init(ret, dw_profile_measures(p), (uint64_t)dw_sample_ns(p));
 	if (!filter)
 		filter = &none;
+	dw_totals_init(ret,
+		       dw_profile_measures(p) &
+			       ~(filter->latency ? 0 : 1ull << DWELL_MEASURE_LATENCY),
+		       (uint64_t)dw_sample_ns(p));
 	ret->waits_left_out = filter->waits_left_out;
 	if (dw_profile_has_calls(p))
 		return dw_call_totals_compute(p, filter, parts, ret);

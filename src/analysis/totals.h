@@ -42,8 +42,9 @@ struct dw_filter {
 	size_t types_n;
 	dw_wait_kinds waits_left_out; /* waits of these kinds do not count */
 	bool delimited_intervals; /* calls: the classic rule, by which only probes end intervals */
-	enum dw_by by;		  /* no filter: what rows are split by */
-	bool splits_lines;	  /* likewise: statements of one line are apart, by their columns */
+	bool latency;	   /* no filter: rows have DWELL_MEASURE_LATENCY, of samples of time */
+	enum dw_by by;	   /* likewise: what rows are split by */
+	bool splits_lines; /* likewise: statements of one line are apart, by their columns */
 	struct dw_focus focus;
 };
 

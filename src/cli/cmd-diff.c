@@ -257,6 +257,9 @@ static int add_to(struct diff *d, size_t i, const struct dw_compared_session *se
 	if (!i && d->function)
 		rc = dw_match_function(session->profile, d->function, &mine.function, err);
 	filter->focus.function = mine.function;
+	filter->latency = dw_column_info(c->sort)->measure == DWELL_MEASURE_LATENCY;
+	for (size_t k = 0; k < c->wanted_n; k++)
+		filter->latency |= dw_column_info(c->wanted[k])->measure == DWELL_MEASURE_LATENCY;
 	if (!rc)
 		rc = dw_totals_compute(session->profile, filter,
 				       dw_comparison_parts(c, session->profile), &totals);

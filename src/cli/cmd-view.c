@@ -6,7 +6,9 @@
  */
 #include "base/cleanup.h"
 #include "base/out.h"
+#include "base/process-setup.h"
 #include "cli/command.h"
+#include "cli/live-page.h"
 #include "cli/page-files.h"
 #include "page/server.h"
 
@@ -106,13 +108,23 @@ static int stop_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
-static int serve(const struct view_options *o, const struct dw_buf *page, struct dw_error *err)
+/* The page of a finished session has all that it needs. */
+static int answer_page(void *ctx, const struct dw_server_question *q, struct dw_server_answer *ret)
+{
+	if (*q->name)
+		return 404;
+	*ret = (struct dw_server_answer){.type = "text/html; charset=utf-8", .whole = ctx};
+	return q->is_post ? 405 : 200;
+}
+
+static int serve(const struct view_options *o, dw_server_fn *answer, void *ctx,
+		 struct dw_error *err)
 {
 	dw_auto_close int stop = stop_signals();
 	dw_auto_free char *link = NULL;
 	struct dw_server server;
 	char url[128];
-	int rc = dw_server_open(&server, page, err);
+	int rc = dw_server_open(&server, answer, ctx, err);
 
 	if (!rc && stop < 0)
 		rc = dw_error_set_errno(err, errno, "cannot wait for signals");
@@ -133,17 +145,40 @@ static int serve(const struct view_options *o, const struct dw_buf *page, struct
 	return rc;
 }
 
-static int view(const struct dw_command *self, const struct view_options *o, char **operands)
+static int view_finished(const struct view_options *o, const char *path, struct dw_error *err)
 {
 	dw_auto(dw_buf) page = DW_BUF_INIT;
+	int rc = dw_page_make(path, &page, err);
+
+	return rc ? rc : serve(o, answer_page, &page, err);
+}
+
+static int view_running(const struct view_options *o, const char *path, struct dw_error *err)
+{
+	struct dw_live_page *page;
+	int rc;
+
+	dw_large_heap();
+	rc = dw_live_page_open(path, &page, err);
+	if (rc)
+		return rc;
+	rc = serve(o, dw_live_page_answer, page, err);
+	dw_live_page_free(page);
+	return rc;
+}
+
+static int view(const struct dw_command *self, const struct view_options *o, char **operands)
+{
 	struct dw_error err = DW_ERROR_INIT;
-	int exit_code = DWELL_EXIT_OK;
+	int rc, exit_code = DWELL_EXIT_OK;
 
 	if (!*operands)
 		return dw_command_wrong(self, "which session? (a FILE.dwell)");
 	if (operands[1])
 		return dw_command_wrong(self, "what is '%s' for?", operands[1]);
-	if (dw_page_make(*operands, &page, &err) || serve(o, &page, &err))
+	rc = dw_live_page_suits(*operands) ? view_running(o, *operands, &err)
+					   : view_finished(o, *operands, &err);
+	if (rc)
 		exit_code = dw_command_fail(&err, DWELL_EXIT_BAD);
 	dw_error_clear(&err);
 	return exit_code;

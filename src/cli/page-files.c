@@ -33,20 +33,34 @@ static int read_part(const char *name, const char *built, struct dw_buf *ret, st
 	return dw_page_read_file(path, ret, err);
 }
 
-int dw_page_make(const char *path, struct dw_buf *ret, struct dw_error *err)
+int dw_page_parts_read(struct dw_page_parts *ret, struct dw_error *err)
 {
-	dw_auto(dw_buf) template = DW_BUF_INIT;
-	dw_auto(dw_buf) engine = DW_BUF_INIT;
-	dw_auto(dw_buf) session = DW_BUF_INIT;
-	struct dw_out out;
-	int rc = read_part("page.html", "../page/dist/", &template, err);
+	int rc;
 
-	rc = rc ? rc : read_part("engine.wasm", "src/page/", &engine, err);
-	rc = rc ? rc : dw_pack_session(path, TEXT_BYTES_MAX, &session, err);
-	if (rc)
-		return rc;
+	*ret = (struct dw_page_parts){0};
+	rc = read_part("page.html", "../page/dist/", &ret->template, err);
+	return rc ? rc : read_part("engine.wasm", "src/page/", &ret->engine, err);
+}
+
+void dw_page_parts_release(struct dw_page_parts *parts)
+{
+	dw_buf_release(&parts->template);
+	dw_buf_release(&parts->engine);
+}
+
+int dw_page_pack(const char *path, struct dw_buf *ret, struct dw_error *err)
+{
+	return dw_pack_session(path, TEXT_BYTES_MAX, ret, err);
+}
+
+int dw_page_fill(const struct dw_page_parts *parts, const struct dw_buf *session,
+		 struct dw_buf *ret, struct dw_error *err)
+{
+	struct dw_out out;
+	int rc;
+
 	dw_out_init_buffer(&out);
-	rc = dw_page_write_file(&template, &engine, &session, &out, err);
+	rc = dw_page_write_file(&parts->template, &parts->engine, session, &out, err);
 	if (!rc && out.failed)
 		rc = dw_error_set(err, out.failed, "out of memory");
 	if (!rc) {
@@ -54,5 +68,17 @@ int dw_page_make(const char *path, struct dw_buf *ret, struct dw_error *err)
 		out.buf = (struct dw_buf)DW_BUF_INIT;
 	}
 	dw_out_close(&out);
+	return rc;
+}
+
+int dw_page_make(const char *path, struct dw_buf *ret, struct dw_error *err)
+{
+	dw_auto(dw_buf) session = DW_BUF_INIT;
+	struct dw_page_parts parts;
+	int rc = dw_page_parts_read(&parts, err);
+
+	rc = rc ? rc : dw_page_pack(path, &session, err);
+	rc = rc ? rc : dw_page_fill(&parts, &session, ret, err);
+	dw_page_parts_release(&parts);
 	return rc;
 }

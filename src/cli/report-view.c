@@ -69,6 +69,7 @@ static void set_filter(const struct dw_report *r, struct dw_filter *filter)
 
 	filter->by = r->by;
 	filter->splits_lines = dw_columns_show_statements(r->columns);
+	filter->latency = dw_columns_want_latency(r->columns, r->request.sort);
 	filter->delimited_intervals = intervals && !strcmp(intervals, "probe");
 	set_focus(r, &filter->focus);
 }

@@ -107,7 +107,7 @@ int dw_report_read_columns(struct dw_report *r, const struct dw_profile *p, stru
 			return unknown_column(r, list, len, err);
 	}
 	r->columns[n] = DWELL_COLUMN_END;
-	if (!list && !r->format->human_readable)
+	if (!r->options->columns && !r->format->human_readable)
 		dw_columns_drop_derived(r->columns);
 	return read_sort(r, p, err);
 }

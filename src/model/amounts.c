@@ -27,7 +27,7 @@ static dw_measures allocation_measures(const struct dw_profile *p)
 
 /* Those that may stand beside samples: BLOCKED, and what calls and objects do not have. */
 static const dw_measures besides =
-	((dw_measures)1 << DWELL_MEASURES) - 2 * BIT(DRAWS) + BIT(BLOCKED);
+	((dw_measures)1 << DWELL_MEASURES) - 2 * BIT(LATENCY) + BIT(BLOCKED);
 
 #define BESIDES_FACT "measures_beside"
 
@@ -50,7 +50,9 @@ dw_measures dw_profile_measures(const struct dw_profile *p)
 	default:
 		told = dw_facts_get(&p->facts, BESIDES_FACT, -1);
 		set = BIT(SAMPLES) | (told < 0 ? older_besides(p) : (dw_measures)told & besides);
-		return set | (set & BIT(BLOCKED) && dw_sample_ns(p) > 0 ? BIT(WORK) : 0);
+		if (!(dw_sample_ns(p) > 0))
+			return set;
+		return set | BIT(LATENCY) | (set & BIT(BLOCKED) ? BIT(WORK) : 0);
 	}
 }
 
@@ -107,7 +109,16 @@ const struct dw_values dw_no_values;
 
 void dw_amounts_init_for(struct dw_amounts *a, const struct dw_profile *p)
 {
-	dw_amounts_init(a, dw_profile_measures(p), (uint64_t)dw_sample_ns(p));
+	dw_amounts_init(a, dw_profile_measures(p) & ~BIT(LATENCY), (uint64_t)dw_sample_ns(p));
+}
+
+void dw_amounts_init_like(struct dw_amounts *a, const struct dw_amounts *like)
+{
+	*a = *like;
+	a->n = 0;
+	memset(&a->common, 0, sizeof a->common);
+	memset(&a->rare_of, 0, sizeof a->rare_of);
+	memset(&a->rare, 0, sizeof a->rare);
 }
 
 void dw_amounts_init(struct dw_amounts *a, dw_measures set, uint64_t sample_ns)

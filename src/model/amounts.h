@@ -42,8 +42,11 @@ struct dw_amounts {
  * each if that has both samples and work, else 0. */
 void dw_amounts_init(struct dw_amounts *a, dw_measures set, uint64_t sample_ns);
 
-/* The same of all that @p was recorded with. */
+/* The same of all that @p was recorded with; what is made of that alone has no place. */
 void dw_amounts_init_for(struct dw_amounts *a, const struct dw_profile *p);
+
+/* Make @a a table of the same measures as @like, without rows. */
+void dw_amounts_init_like(struct dw_amounts *a, const struct dw_amounts *like);
 
 /* Whether @a stores @measure. */
 static inline bool dw_amounts_has(const struct dw_amounts *a, enum dw_measure measure)

@@ -56,6 +56,9 @@ enum dw_measure {
 	DWELL_MEASURE_BYTES_LEAST,
 	DWELL_MEASURE_BYTES_MOST,
 	DWELL_MEASURE_DRAWS, /* objects drawn at random, from which all others are estimated */
+	/* Of samples of time: each divided by the threads that ran then. Rows have it where it is
+	 * asked for (analysis/latency.h). */
+	DWELL_MEASURE_LATENCY,
 	/* Beside samples, as BLOCKED is. */
 	DWELL_MEASURE_OTHERS_WAITED, /* for locks that the thread of the row had */
 	DWELL_MEASURES,

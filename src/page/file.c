@@ -85,27 +85,45 @@ static int put_packed(const struct dw_buf *what, struct dw_out *out)
 	return rc;
 }
 
+/* The place that comes first in the text from @at to @end, NULL = there is none. */
+static const char *find_place(const char *at, const char *end, size_t *ret)
+{
+	static const char *const places[] = {"@CONNECT@", "@ENGINE@", "@DATA@"};
+	const char *first = NULL;
+
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		const char *found = memmem(at, (size_t)(end - at), places[i], strlen(places[i]));
+
+		if (found && (!first || found < first)) {
+			first = found;
+			*ret = i;
+		}
+	}
+	return first;
+}
+
 int dw_page_write_file(const struct dw_buf *template, const struct dw_buf *engine,
 		       const struct dw_buf *session, struct dw_out *out, struct dw_error *err)
 {
-	static const char *const places[] = {"@ENGINE@", "@DATA@"};
-	const struct dw_buf *const fill[] = {engine, session};
+	const struct dw_buf *const fill[] = {NULL, engine, session};
 	const char *at = dw_buf_str(template), *end = at + template->len;
+	unsigned filled = 0;
 	int rc = 0;
 
-	for (size_t filled = 0; filled < 2 && !rc; filled++) {
-		const char *found[2];
-		size_t next;
+	while (filled != 7 && !rc) {
+		size_t i;
+		const char *found = find_place(at, end, &i);
 
-		for (size_t i = 0; i < 2; i++)
-			found[i] = memmem(at, (size_t)(end - at), places[i], strlen(places[i]));
-		next = !found[0] || (found[1] && found[1] < found[0]);
-		if (!found[next])
+		if (!found || filled & 1u << i)
 			return dw_error_set(err, DWELL_ERR_FORMAT,
 					    "the page's template has no place for it");
-		dw_out_write(out, at, (size_t)(found[next] - at));
-		rc = put_packed(fill[next], out);
-		at = found[next] + strlen(places[next]);
+		dw_out_write(out, at, (size_t)(found - at));
+		if (!i)
+			dw_out_puts(out, session ? "'none'" : "'self'");
+		else if (fill[i])
+			rc = put_packed(fill[i], out);
+		filled |= 1u << i;
+		at = strchr(found + 1, '@') + 1;
 	}
 	dw_out_write(out, at, (size_t)(end - at));
 	return rc ? dw_error_set(err, rc, "out of memory") : 0;

@@ -2,6 +2,7 @@
  * of it. */
 #include "page/page-internal.h"
 
+#include "analysis/filter.h"
 #include "base/cleanup.h"
 
 #include <errno.h>
@@ -67,6 +68,31 @@ int dw_page_op_function(struct dw_page *page, const struct dw_page_request *r, s
 	}
 	dw_out_puts(out, "}");
 	return 0;
+}
+
+/* The words that mean a function alone, in other readings of the session, too. Who tells its name
+ * besides is told that where the number is that of another function by now. */
+int dw_page_op_word(struct dw_page *page, const struct dw_page_request *r, struct dw_out *out,
+		    struct dw_error *err)
+{
+	dw_auto(dw_buf) word = DW_BUF_INIT;
+	const struct dw_function *f = NULL;
+	uint32_t function;
+	int rc;
+
+	if (!r->name && !r->function)
+		return dw_error_set(err, DWELL_ERR_USAGE, "which function?");
+	rc = dw_page_function(page, r, &function, err);
+	if (rc)
+		return rc;
+	f = dw_functions_get(&page->profile.functions, function);
+	if (r->name && strcmp(dw_strings_get(&page->profile.strings, f->name), r->name))
+		dw_buf_puts(&word, r->name);
+	else
+		dw_function_word(&page->profile, function, &word);
+	dw_out_puts(out, "\"word\": ");
+	dw_format_json_string(out, dw_buf_str(&word));
+	return word.failed ? dw_error_set(err, -ENOMEM, "out of memory") : 0;
 }
 
 int dw_page_op_annotate(struct dw_page *page, const struct dw_page_request *r, struct dw_out *out,

@@ -2,6 +2,7 @@
 #include "page/http.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -34,11 +35,12 @@ static enum dw_http_state read_first_line(const char *line, size_t n, struct dw_
 
 	if (n > 4 && !memcmp(line, "GET ", 4))
 		target = line + 4;
-	else if (n > 5 && !memcmp(line, "HEAD ", 5))
+	else if (n > 5 && (!memcmp(line, "HEAD ", 5) || !memcmp(line, "POST ", 5)))
 		target = line + 5;
 	else
 		return DWELL_HTTP_METHOD;
 	ret->is_head = *line == 'H';
+	ret->is_post = *line == 'P';
 	version = memchr(target, ' ', (size_t)(end - target));
 	if (!version || *target != '/' || end - version != (ptrdiff_t)strlen(" HTTP/1.1") ||
 	    memcmp(version, " HTTP/1.", strlen(" HTTP/1.")))
@@ -47,11 +49,18 @@ static enum dw_http_state read_first_line(const char *line, size_t n, struct dw_
 								     : DWELL_HTTP_TOO_LONG;
 }
 
+/* Fields that decide. Of others it is enough that they are some. */
+struct fields {
+	struct dw_http_request *to;
+	char body_n[DWELL_HTTP_FIELD_MAX], encoding[DWELL_HTTP_FIELD_MAX];
+};
+
 /* A field "name: value". Twice the same of those that decide is none. */
-static enum dw_http_state read_field(const char *line, size_t n, struct dw_http_request *ret)
+static enum dw_http_state read_field(const char *line, size_t n, struct fields *ret)
 {
-	static const char *const names[] = {"host", "origin"};
-	char *const fields[] = {ret->host, ret->origin};
+	static const char *const names[] = {"host", "origin", "content-length",
+					    "transfer-encoding"};
+	char *const fields[] = {ret->to->host, ret->to->origin, ret->body_n, ret->encoding};
 	const char *colon = memchr(line, ':', n), *value, *end = line + n;
 
 	if (!colon || colon == line || *line == ' ' || *line == '\t')
@@ -60,7 +69,7 @@ static enum dw_http_state read_field(const char *line, size_t n, struct dw_http_
 		;
 	while (end > value && (end[-1] == ' ' || end[-1] == '\t'))
 		end--;
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
 		if ((size_t)(colon - line) != strlen(names[i]) ||
 		    strncasecmp(line, names[i], strlen(names[i])))
 			continue;
@@ -72,14 +81,35 @@ static enum dw_http_state read_field(const char *line, size_t n, struct dw_http_
 	return DWELL_HTTP_OK;
 }
 
+/* Where the body of a POST ends, which begins at @at of @n bytes. */
+static enum dw_http_state read_body(const struct fields *f, size_t at, size_t n)
+{
+	size_t digits = strspn(f->body_n, "0123456789");
+
+	if (!f->to->is_post)
+		return DWELL_HTTP_OK;
+	if (*f->encoding || f->body_n[digits])
+		return DWELL_HTTP_BAD;
+	if (digits > 9 || strtoul(f->body_n, NULL, 10) > DWELL_HTTP_BODY_MAX)
+		return DWELL_HTTP_TOO_LARGE;
+	f->to->body = at;
+	f->to->body_n = strtoul(f->body_n, NULL, 10);
+	return n - at < f->to->body_n ? DWELL_HTTP_MORE : DWELL_HTTP_OK;
+}
+
 enum dw_http_state dw_http_read(const char *text, size_t n, struct dw_http_request *ret)
 {
-	const char *at = text, *end = text + n, *line;
+	const char *at = text, *line;
+	const char *end = memmem(text, n, "\r\n\r\n", 4);
+	struct fields fields = {.to = ret};
 	enum dw_http_state state;
 	size_t line_n;
 
-	if (!memmem(text, n, "\r\n\r\n", 4))
-		return n < DWELL_HTTP_BYTES_MAX ? DWELL_HTTP_MORE : DWELL_HTTP_TOO_LONG;
+	if (!end && n < DWELL_HTTP_BYTES_MAX)
+		return DWELL_HTTP_MORE;
+	if (!end || end - text >= DWELL_HTTP_BYTES_MAX)
+		return DWELL_HTTP_TOO_LONG;
+	end += 4;
 	*ret = (struct dw_http_request){0};
 	line = next_line(&at, end, &line_n);
 	state = line ? read_first_line(line, line_n, ret) : DWELL_HTTP_BAD;
@@ -88,8 +118,8 @@ enum dw_http_state dw_http_read(const char *text, size_t n, struct dw_http_reque
 		if (!line)
 			return DWELL_HTTP_BAD;
 		if (!line_n)
-			break;
-		state = read_field(line, line_n, ret);
+			return read_body(&fields, (size_t)(at - text), n);
+		state = read_field(line, line_n, &fields);
 	}
 	return state;
 }
@@ -97,7 +127,7 @@ enum dw_http_state dw_http_read(const char *text, size_t n, struct dw_http_reque
 bool dw_http_is_local(const struct dw_http_request *r, unsigned port)
 {
 	static const char *const names[] = {"127.0.0.1", "localhost"};
-	bool is_host = false, is_origin = !*r->origin;
+	bool is_host = false, is_origin = !*r->origin && !r->is_post;
 
 	for (size_t i = 0; i < 2; i++) {
 		char host[32], origin[64];
@@ -110,14 +140,14 @@ bool dw_http_is_local(const struct dw_http_request *r, unsigned port)
 	return is_host && is_origin;
 }
 
-bool dw_http_is_for(const struct dw_http_request *r, const char *path)
+const char *dw_http_under(const struct dw_http_request *r, const char *path)
 {
 	size_t n = strlen(path);
 	unsigned char differs = 0;
 
 	if (strlen(r->target) < n)
-		return false;
+		return NULL;
 	for (size_t i = 0; i < n; i++)
 		differs |= (unsigned char)(r->target[i] ^ path[i]);
-	return !differs && (!r->target[n] || r->target[n] == '?');
+	return differs ? NULL : r->target + n;
 }

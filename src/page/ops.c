@@ -15,6 +15,7 @@ static const struct {
 	{"tree", dw_page_op_tree},	   {"hotpath", dw_page_op_hotpath},
 	{"flame", dw_page_op_flame},	   {"function", dw_page_op_function},
 	{"annotate", dw_page_op_annotate}, {"timeline", dw_page_op_timeline},
+	{"word", dw_page_op_word},
 };
 
 static int answer(struct dw_page *page, const struct dw_page_request *r, struct dw_out *out,

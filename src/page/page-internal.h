@@ -53,6 +53,7 @@ struct dw_page_view {
 struct dw_page {
 	struct dw_page_source source;
 	struct dw_profile profile;
+	enum dw_recording_state state;
 	bool has_told_instructions;
 	uint64_t loaded_from_ns, loaded_to_ns; /* of calls and objects */
 	struct dw_source_text text;
@@ -105,6 +106,7 @@ dw_page_op_fn dw_page_op_tree;
 dw_page_op_fn dw_page_op_hotpath;
 dw_page_op_fn dw_page_op_flame;
 dw_page_op_fn dw_page_op_function;
+dw_page_op_fn dw_page_op_word;
 dw_page_op_fn dw_page_op_annotate;
 dw_page_op_fn dw_page_op_timeline;
 

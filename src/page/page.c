@@ -77,6 +77,7 @@ static int load(struct dw_page *page, const struct dw_filter_words *words,
 	forget(page);
 	page->profile = p;
 	page->timeline = timeline;
+	page->state = state;
 	page->loaded_from_ns = words->from_ns;
 	page->loaded_to_ns = words->to_ns;
 	dw_source_text_init(&page->text, &page->profile, NULL, 0);
@@ -99,19 +100,26 @@ static int keep_selection(struct dw_page *page, struct dw_selection *s)
 	return 0;
 }
 
-int dw_page_open(const struct dw_page_source *source, struct dw_page **ret, struct dw_error *err)
+int dw_page_reload(struct dw_page *page, struct dw_error *err)
 {
 	const struct dw_filter_words all = {.waits_left_out = DWELL_WAITS_FOLDED};
-	struct dw_page *page = calloc(1, sizeof *page);
 	struct dw_selection *s;
+	int rc = load(page, &all, &s, err);
+
+	if (!rc && keep_selection(page, s))
+		rc = dw_error_set(err, -ENOMEM, "out of memory");
+	return rc;
+}
+
+int dw_page_open(const struct dw_page_source *source, struct dw_page **ret, struct dw_error *err)
+{
+	struct dw_page *page = calloc(1, sizeof *page);
 	int rc;
 
 	if (!page)
 		return dw_error_set(err, -ENOMEM, "out of memory");
 	page->source = *source;
-	rc = load(page, &all, &s, err);
-	if (!rc && keep_selection(page, s))
-		rc = dw_error_set(err, -ENOMEM, "out of memory");
+	rc = dw_page_reload(page, err);
 	if (rc)
 		dw_page_free(page);
 	else
@@ -135,6 +143,7 @@ int dw_page_select(struct dw_page *page, const struct dw_page_request *r, struct
 	if (words.to_ns && words.to_ns <= words.from_ns)
 		return dw_error_set(err, DWELL_ERR_USAGE, "the range of time is empty");
 	if (dw_profile_method(&page->profile) != DWELL_METHOD_SAMPLING &&
+	    page->state != DWELL_RECORDING_RUNS &&
 	    (words.from_ns != page->loaded_from_ns || words.to_ns != page->loaded_to_ns))
 		rc = load(page, &words, &s, err);
 	else
@@ -263,7 +272,8 @@ static bool is_same(const struct dw_page_key *a, const struct dw_page_key *b)
 	       a->totals.root == b->totals.root && a->totals.folds == b->totals.folds &&
 	       a->totals.opened == b->totals.opened && a->totals.by == b->totals.by &&
 	       a->totals.splits_lines == b->totals.splits_lines &&
-	       a->totals.delimited_intervals == b->totals.delimited_intervals;
+	       a->totals.delimited_intervals == b->totals.delimited_intervals &&
+	       a->totals.latency == b->totals.latency;
 }
 
 /* Make room for one more. */
@@ -329,6 +339,18 @@ static int read_sort(const struct dw_page *page, const struct dw_page_request *r
 	return 0;
 }
 
+/* Whether the width of a flame graph is to be it. */
+static bool measures_latency(const struct dw_page *page, const struct dw_page_request *r)
+{
+	enum dw_column all[DWELL_COLUMNS_N], column;
+
+	if (!r->measure)
+		return false;
+	dw_view_columns(&dw_view_calltree, &page->profile, DWELL_BY_NONE, false, all);
+	column = dw_view_find_column(&page->profile, all, r->measure, strlen(r->measure));
+	return dw_column_info(column)->measure == DWELL_MEASURE_LATENCY;
+}
+
 int dw_page_view(struct dw_page *page, const struct dw_page_request *r,
 		 const struct dw_view_ops *ops, bool unfolding, struct dw_page_view **ret,
 		 struct dw_error *err)
@@ -359,6 +381,8 @@ int dw_page_view(struct dw_page *page, const struct dw_page_request *r,
 	key.totals.delimited_intervals = r->delimited_intervals;
 	/* Of the views of a function, too, statements are rows unless nobody could tell them apart.
 	 */
+	key.totals.latency =
+		dw_columns_want_latency(columns, key.sort) || measures_latency(page, r);
 	key.totals.splits_lines =
 		key.totals.parts & DWELL_TOTALS_LINES && dw_columns_show_statements(columns);
 	return find_or_open(page, &key, ret, err);

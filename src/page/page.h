@@ -20,12 +20,16 @@ struct dw_page;
 /* Where the session comes from. */
 struct dw_page_source {
 	const char *name; /* what people call the session, borrowed */
-	dw_load_fn *load; /* whole, or for a range of calls or objects */
+	dw_load_fn *load; /* whole, or for a range of calls or objects; what runs, for all ranges */
 	void *ctx;
 };
 
 /* Load the session of @source. 0 or why not. *@ret is the caller's. */
 int dw_page_open(const struct dw_page_source *source, struct dw_page **ret, struct dw_error *err);
+
+/* Load the session once more, as it is by now: ids of functions, nodes and rows are other ones
+ * then. 0, or why not, and all is as it was. */
+int dw_page_reload(struct dw_page *page, struct dw_error *err);
 
 /* Answer the request of @n bytes at @text: append one line of JSON to @out, a buffer
  * (dw_out_init_buffer()), also where it makes no sense ({"error": why}). */

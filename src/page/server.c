@@ -1,7 +1,7 @@
 /*
- * A server of one page; see server.h. Some browsers open several connections and leave them idle,
- * so a few are open at a time; each has one request and one answer, and is closed when nothing has
- * moved for a while.
+ * A server for one browser; see server.h. Some browsers open several connections and leave them
+ * idle, so a few are open at a time; each has one request and one answer, and is closed when
+ * nothing has moved for a while.
  */
 #include "page/server.h"
 
@@ -19,26 +19,33 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { CONNECTIONS = 16, IDLE_MS = 10 * 1000, TOKEN_BYTES = 16, BACKLOG = 16 };
+enum {
+	CONNECTIONS = 16,
+	IDLE_MS = 10 * 1000,
+	TOKEN_BYTES = 16,
+	BACKLOG = 16,
+	RECEIVE_BYTES = 16 << 10,
+	RECEIVED_MAX = DWELL_HTTP_BYTES_MAX + DWELL_HTTP_BODY_MAX,
+};
 
 struct connection {
 	int fd; /* -1 = free */
 	uint64_t moved_ns;
-	char in[DWELL_HTTP_BYTES_MAX];
-	size_t in_n;
+	struct dw_buf in;
 	bool answers;
 	struct dw_buf head;
+	struct dw_buf own;	   /* what body may be */
 	const struct dw_buf *body; /* NULL = none */
 	size_t sent;		   /* of head and body */
 };
 
-int dw_server_open(struct dw_server *s, const struct dw_buf *page, struct dw_error *err)
+int dw_server_open(struct dw_server *s, dw_server_fn *answer, void *ctx, struct dw_error *err)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t n = sizeof at;
 	uint8_t token[TOKEN_BYTES];
 
-	*s = (struct dw_server){.fd = -1, .page = page};
+	*s = (struct dw_server){.fd = -1, .answer = answer, .ctx = ctx};
 	if (getrandom(token, sizeof token, 0) != sizeof token)
 		return dw_error_set_errno(err, errno, "cannot make a token");
 	stpcpy(s->path, "/");
@@ -56,21 +63,20 @@ int dw_server_open(struct dw_server *s, const struct dw_buf *page, struct dw_err
 static void close_connection(struct connection *c)
 {
 	close(c->fd);
+	dw_buf_release(&c->in);
 	dw_buf_release(&c->head);
-	c->fd = -1;
-	c->in_n = c->sent = 0;
-	c->answers = false;
-	c->body = NULL;
+	dw_buf_release(&c->own);
+	*c = (struct connection){.fd = -1};
 }
 
-static void begin_answer(struct connection *c, const char *status, const struct dw_buf *body,
-			 bool is_head)
+static void begin_answer(struct connection *c, const char *status, const char *type,
+			 const struct dw_buf *body, bool is_head)
 {
 	c->answers = true;
 	c->body = is_head ? NULL : body;
 	dw_buf_printf(&c->head,
 		      "HTTP/1.1 %s\r\n"
-		      "Content-Type: text/html; charset=utf-8\r\n"
+		      "Content-Type: %s\r\n"
 		      "Content-Length: %zu\r\n"
 		      "Connection: close\r\n"
 		      "Cache-Control: no-store\r\n"
@@ -79,41 +85,83 @@ static void begin_answer(struct connection *c, const char *status, const struct 
 		      "X-Frame-Options: DENY\r\n"
 		      "Cross-Origin-Opener-Policy: same-origin\r\n"
 		      "Cross-Origin-Resource-Policy: same-origin\r\n\r\n",
-		      status, body ? body->len : 0);
+		      status, type, body ? body->len : 0);
+}
+
+static void refuse(struct connection *c, int status)
+{
+	static const struct {
+		int status;
+		const char *line;
+	} lines[] = {
+		{403, "403 Forbidden"},
+		{404, "404 Not Found"},
+		{405, "405 Method Not Allowed"},
+		{413, "413 Content Too Large"},
+		{431, "431 Request Header Fields Too Large"},
+		{500, "500 Internal Server Error"},
+	};
+	const char *line = "400 Bad Request";
+
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+		line = lines[i].status == status ? lines[i].line : line;
+	begin_answer(c, line, "text/plain", NULL, false);
+}
+
+/* What @rest, the target behind the path, asks for. */
+static void answer(const struct dw_server *s, struct connection *c, struct dw_http_request *r,
+		   const char *rest)
+{
+	char *query = strchr(rest, '?');
+	struct dw_server_question q = {.name = rest,
+				       .query = query ? query + 1 : "",
+				       .is_post = r->is_post,
+				       .body = dw_buf_str(&c->in) + r->body,
+				       .body_n = r->body_n};
+	struct dw_server_answer a = {0};
+	int status;
+
+	if (query)
+		*query = 0;
+	status = s->answer(s->ctx, &q, &a);
+	c->own = a.own;
+	if (status != 200)
+		refuse(c, status);
+	else
+		begin_answer(c, "200 OK", a.type, a.whole ? a.whole : &c->own, r->is_head);
 }
 
 static void take_request(const struct dw_server *s, struct connection *c)
 {
 	struct dw_http_request r;
+	enum dw_http_state state = dw_http_read(dw_buf_str(&c->in), c->in.len, &r);
+	const char *rest;
 
-	switch (dw_http_read(c->in, c->in_n, &r)) {
-	case DWELL_HTTP_MORE:
+	if (state == DWELL_HTTP_MORE)
 		return;
-	case DWELL_HTTP_OK:
-		if (!dw_http_is_local(&r, s->port))
-			begin_answer(c, "403 Forbidden", NULL, false);
-		else if (dw_http_is_for(&r, s->path))
-			begin_answer(c, "200 OK", s->page, r.is_head);
-		else
-			begin_answer(c, "404 Not Found", NULL, false);
-		return;
-	case DWELL_HTTP_METHOD:
-		return begin_answer(c, "405 Method Not Allowed", NULL, false);
-	case DWELL_HTTP_TOO_LONG:
-		return begin_answer(c, "431 Request Header Fields Too Large", NULL, false);
-	default:
-		return begin_answer(c, "400 Bad Request", NULL, false);
-	}
+	if (state != DWELL_HTTP_OK)
+		return refuse(c, (int)state);
+	if (!dw_http_is_local(&r, s->port))
+		return refuse(c, 403);
+	rest = dw_http_under(&r, s->path);
+	if (rest)
+		answer(s, c, &r, rest);
+	else
+		refuse(c, 404);
 }
 
 /* False: the connection is over. */
 static bool receive(const struct dw_server *s, struct connection *c)
 {
-	ssize_t n = recv(c->fd, c->in + c->in_n, sizeof c->in - c->in_n, 0);
+	ssize_t n;
 
+	if (c->in.len >= RECEIVED_MAX || dw_buf_reserve(&c->in, RECEIVE_BYTES))
+		return false;
+	n = recv(c->fd, c->in.data + c->in.len, RECEIVE_BYTES, 0);
 	if (n <= 0)
 		return n < 0 && (errno == EAGAIN || errno == EINTR);
-	c->in_n += (size_t)n;
+	c->in.len += (size_t)n;
+	c->in.data[c->in.len] = 0;
 	take_request(s, c);
 	return true;
 }
@@ -163,7 +211,8 @@ static void serve_ready(const struct dw_server *s, struct connection *c, short e
 		lives = c->answers ? send_more(c) : receive(s, c);
 		c->moved_ns = now_ns;
 	}
-	if (!lives || c->head.failed || now_ns - c->moved_ns > IDLE_MS * 1000000ull)
+	if (!lives || c->head.failed || c->own.failed ||
+	    now_ns - c->moved_ns > IDLE_MS * 1000000ull)
 		close_connection(c);
 }
 

@@ -249,8 +249,10 @@ void dw_press_hot_path(struct dw_reader *r, int key)
 static void sort(struct dw_reader *r, enum dw_column column, bool reverse)
 {
 	struct dw_place_sources sources = dw_reading_sources(&r->reading);
+	int rc = dw_place_sort(here(r), column, reverse, &sources);
 
-	check(r, dw_place_sort(here(r), column, reverse, &sources));
+	/* What is computed first is shown when it is there. */
+	check(r, rc == -EAGAIN ? 0 : rc);
 }
 
 static bool has_order(struct dw_reader *r)

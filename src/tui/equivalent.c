@@ -101,9 +101,7 @@ static void columns_of_file(const struct dw_reading *r, const struct dw_place *p
 		return;
 	}
 	dw_view_columns(p->ops, &r->profile, DWELL_BY_NONE, false, ret);
-	/* These follow from the samples. */
-	dw_columns_drop(ret, DWELL_COLUMN_CPU_INCLUSIVE);
-	dw_columns_drop(ret, DWELL_COLUMN_CPU_EXCLUSIVE);
+	dw_columns_drop_derived(ret);
 	if (!has_source(p))
 		dw_columns_drop(ret, DWELL_COLUMN_SOURCE_TEXT);
 }

@@ -26,7 +26,8 @@ struct dw_totals_wanted dw_place_wants(const struct dw_place *p, const struct dw
 	struct dw_totals_wanted wanted = {.parts = dw_view_parts(p->ops, s->profile),
 					  .root = p->root,
 					  .hot_path = p->ops->has_notes,
-					  .folds = !s->shows_all_code && dw_place_may_fold(p, s)};
+					  .folds = !s->shows_all_code && dw_place_may_fold(p, s),
+					  .latency = dw_columns_want_latency(p->chosen, p->sort)};
 
 	if (wanted.folds && dw_is_opened(s->profile, p->function))
 		wanted.opened = p->function;
@@ -156,12 +157,20 @@ void dw_place_release(struct dw_place *p)
 	dw_vec_release(&p->unfolded);
 }
 
+void dw_place_renew(struct dw_place *p)
+{
+	if (p->is_open && dw_columns_want_latency(p->chosen, p->sort) &&
+	    !dw_totals_has(p->view.request.totals, DWELL_MEASURE_LATENCY))
+		dw_place_close(p);
+}
+
 int dw_place_sort(struct dw_place *p, enum dw_column column, bool reverse,
 		  const struct dw_place_sources *s)
 {
 	p->sort = column;
 	p->reverse = reverse;
 	p->cursor = p->top = 0;
+	dw_place_renew(p);
 	if (p->is_open && dw_place_is_tree(p)) {
 		p->view.request.sort = column;
 		p->view.request.reverse = reverse;

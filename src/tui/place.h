@@ -86,6 +86,9 @@ int dw_place_open(struct dw_place *p, const struct dw_place_sources *s);
 /* Forget the rows, keep the order. */
 void dw_place_close(struct dw_place *p);
 
+/* Forget the rows where they lack what is to be seen of them. */
+void dw_place_renew(struct dw_place *p);
+
 /* Whether its rows unfold. */
 bool dw_place_is_tree(const struct dw_place *p);
 

@@ -83,16 +83,22 @@ static void copy_columns(const enum dw_column *from, enum dw_column *to)
 	*to = DWELL_COLUMN_END;
 }
 
+static void choose_columns(struct dw_place *p, const enum dw_column *columns)
+{
+	copy_columns(columns, p->chosen);
+	dw_place_renew(p);
+}
+
 void dw_reading_choose_columns(struct dw_reading *r, const enum dw_column *columns)
 {
 	const struct dw_view_ops *ops = dw_reading_here(r)->ops;
 
 	dw_vec_each(p, &r->tabs)
 		if ((*p)->ops == ops)
-			copy_columns(columns, (*p)->chosen);
+			choose_columns(*p, columns);
 	dw_vec_each(p, &r->details)
 		if ((*p)->ops == ops)
-			copy_columns(columns, (*p)->chosen);
+			choose_columns(*p, columns);
 }
 
 /* A new place shows the columns that were chosen for its view elsewhere. */

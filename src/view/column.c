@@ -197,4 +197,17 @@ void dw_columns_drop_derived(enum dw_column *list)
 {
 	dw_columns_drop(list, DWELL_COLUMN_CPU_INCLUSIVE);
 	dw_columns_drop(list, DWELL_COLUMN_CPU_EXCLUSIVE);
+	dw_columns_drop(list, DWELL_COLUMN_LATENCY_INCLUSIVE);
+	dw_columns_drop(list, DWELL_COLUMN_LATENCY_INCLUSIVE_PCT);
+	dw_columns_drop(list, DWELL_COLUMN_LATENCY_EXCLUSIVE);
+	dw_columns_drop(list, DWELL_COLUMN_LATENCY_EXCLUSIVE_PCT);
+}
+
+bool dw_columns_want_latency(const enum dw_column *list, enum dw_column sort)
+{
+	bool wants = dw_columns[sort].measure == DWELL_MEASURE_LATENCY;
+
+	for (; *list; list++)
+		wants |= dw_columns[*list].measure == DWELL_MEASURE_LATENCY;
+	return wants;
 }

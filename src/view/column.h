@@ -47,6 +47,13 @@
 	X(WORK_##name##_PCT, which " Work Time %", share, PERCENT, WORK, PERCENT, exclusive, \
 	  DWELL_IN_FILES | (shown), at)
 
+/* Samples divided by the threads that ran then; tables show them when they are asked to. */
+#define DW_COLUMNS_LATENCY(X, which, name, header, share, exclusive)                             \
+	X(LATENCY_##name, which " Latency", header, DURATION_NS, LATENCY, TOTAL, exclusive,      \
+	  DWELL_IN_FILES, 0)                                                                     \
+	X(LATENCY_##name##_PCT, which " Latency %", share, PERCENT, LATENCY, PERCENT, exclusive, \
+	  DWELL_IN_FILES, 0)
+
 /* A time, its share, and what a call took. */
 #define DW_COLUMNS_TIME(X, name, title, header, share, of, exclusive, at)                          \
 	X(name, title " Time", header, DURATION_NS, of, TOTAL, exclusive,                          \
@@ -136,6 +143,9 @@
 	  DWELL_IN_FILES | DWELL_IN_TABLES | DWELL_IN_WORK, 45)                                    \
 	X(CPU_EXCLUSIVE, "Exclusive CPU Time", "CPU Excl", DURATION_NS, SAMPLES, TIME, true,       \
 	  DWELL_IN_FILES | DWELL_IN_TABLES | DWELL_IN_OWN | DWELL_IN_WORK | DWELL_IN_OWN_WORK, 41) \
+	/* The same, of the clock's time instead of the threads': asked for by name. */            \
+	DW_COLUMNS_LATENCY(X, "Inclusive", INCLUSIVE, "Latency Incl", "LI %", false)               \
+	DW_COLUMNS_LATENCY(X, "Exclusive", EXCLUSIVE, "Latency Excl", "LE %", true)                \
 	X(CALLS, "Number of Calls", "Calls", COUNT, CALLS, TOTAL, false,                           \
 	  DWELL_IN_COUNTS | DWELL_IN_CALLS | DWELL_IN_OWN_CALLS, 1)                                \
 	X(DISABLED, "Switched Off At", NULL, TIME_NS, COUNTED, BEGIN, false, 0, 0)                 \
@@ -350,9 +360,13 @@ void dw_columns_drop(enum dw_column *list, enum dw_column column);
 /* Whether a column of @list says which statement of its line a row is. Else lines are rows. */
 bool dw_columns_show_statements(const enum dw_column *list);
 
-/* Take out of @list what files for machines have no need of: it follows from the samples, by
- * frequency_hz. */
+/* Take out of @list what files for machines have no need of unless it is asked for: it follows from
+ * the samples. */
 void dw_columns_drop_derived(enum dw_column *list);
+
+/* Whether @list, or @sort (DWELL_COLUMN_END = none), has what totals have only where it is asked
+ * for, struct dw_filter.latency. */
+bool dw_columns_want_latency(const enum dw_column *list, enum dw_column sort);
 
 /* The column by which rows come first, of the measure @lead. */
 enum dw_column dw_columns_lead(enum dw_measure lead, bool exclusive);

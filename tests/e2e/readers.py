@@ -17,7 +17,7 @@ KEYS = {
     "EE %": "elapsed_exclusive_time_percent", "Elapsed Excl": "elapsed_exclusive_time",
     "AI %": "application_inclusive_time_percent", "App Incl": "application_inclusive_time",
     "AE %": "application_exclusive_time_percent", "App Excl": "application_exclusive_time",
-    "Process ID": "process_id", }
+    "Latency Incl": "inclusive_latency", "Latency Excl": "exclusive_latency", "Process ID": "process_id", }
 UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 MEASURED = {"plain": "samples", "hostile": "samples", "calls": "time", "memory": "bytes"}
 
@@ -55,7 +55,7 @@ def text_of(key, value, like):
     """A number of a report as screens show it, a time in the unit and with the digits of @like."""
     if key.endswith("_percent"):
         return f"{value:.2f}"
-    if not key.endswith("_time") or not value:
+    if not key.endswith(("_time", "_latency")) or not value:
         return str(value)
     _, fraction, unit = re.fullmatch(r"(\d+)(?:\.(\d+))?([num]?s)", like).groups()
     return f"{value / UNITS[unit]:.{len(fraction or '')}f}{unit}"

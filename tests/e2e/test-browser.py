@@ -2,9 +2,11 @@
 by mouse, keyboard and link (page/test/browser.mjs). Names from programs stay text."""
 import os
 import re
+import signal
 import subprocess
 
-from harness import IS_LONG, PAGE, File, cases, expect, needs, require
+from harness import IS_LONG, PAGE, File, cases, children, expect, needs, require
+from readers import start_recording
 
 FILE = File(needs=("chromium", "node", "npm packages", "WebAssembly"), parts=2)
 SECONDS = 600
@@ -38,14 +40,18 @@ def record_memory(context):
 METHODS = {"samples": record_samples, "calls": record_calls, "memory": record_memory}
 
 
-def export(context):
-    """The exported page of run.dwell, with the shell as its sources are now."""
+def built(context):
+    """The variables that make dwell take the shell as its sources are now."""
     folder = context.path("page")
     os.makedirs(folder)
     subprocess.run(["node", os.path.join(PAGE, "build.mjs"), os.path.join(folder, "page.html")], check=True)
     os.symlink(os.path.join(os.path.dirname(context.dwell), "src/page/engine.wasm"), os.path.join(folder, "engine.wasm"))
-    done = context.run(context.dwell, "export", "run.dwell", "--format", "html", "-o", "run.html",
-                       env={**context.env, "DWELL_PAGE": folder})
+    return {**context.env, "DWELL_PAGE": folder}
+
+
+def export(context):
+    """The exported page of run.dwell."""
+    done = context.run(context.dwell, "export", "run.dwell", "--format", "html", "-o", "run.html", env=built(context))
     expect((done.returncode, done.stderr), (0, ""), "export")
     return context.path("run.html")
 
@@ -60,10 +66,13 @@ def look(context, *tests):
     expect(sorted(passed), sorted(tests), "tests that passed")
 
 
+OWN = {"memory": ["lifetime_is_a_picture"], "samples": ["latency_is_what_reports_say"]}
+
+
 @cases(*METHODS)
 def test_page(context, method):
     METHODS[method](context)
-    look(context, *TESTS[method], *(["lifetime_is_a_picture"] if method == "memory" else []))
+    look(context, *TESTS[method], *OWN.get(method, ()))
 
 
 HOSTILE = r"""
@@ -86,6 +95,40 @@ def test_names_are_text(context):
     expect((done.returncode, done.stderr), (0, ""), "gcc")
     context.sample("--", context.path("hostile"))
     look(context, "names_are_text", "fetches_nothing")
+
+
+STAYS = ("says_that_it_is_live", "functions_stay_as_they_were", "trees_stay_open", "the_flame_graph_stays_zoomed",
+         "a_range_is_of_the_same_reading")
+LIVE = {"samples": ("sample", "recorder", (*STAYS, "nobody_looks_while_it_is_hidden", "slow_answers_do_not_queue")),
+        "calls": ("instrument", "target", STAYS if IS_LONG else STAYS[-1:]),
+        "killed": ("sample", "killed", ())}
+
+
+@cases(*LIVE)
+def test_live(context, case):
+    """The page of a recording that goes on changes by itself and keeps what somebody has chosen; it becomes that of the
+    finished session, and says so where the recorder was killed."""
+    method, how, tests = LIVE[case]
+    tests += ("becomes_the_finished_session",)
+    variables = built(context)
+    recorder = start_recording(context, method, "-q", "-o", "run.dwell", "--", context.target("truth-gcc-O2"), "plain", "100")
+    server = subprocess.Popen([context.dwell, "view", "--no-browser", "run.dwell"], cwd=context.scratch, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=variables)
+    try:
+        url = server.stdout.readline().strip()
+        [target] = children(recorder.pid)
+        done = context.run("node", os.path.join(PAGE, "test/live.mjs"), context.dwell, context.path("run.dwell"), url, how,
+                           str(target if how == "target" else recorder.pid), str(server.pid), *tests, seconds=SECONDS)
+        passed = re.findall(r"^ok \d+ - (\w+)$", done.stdout, re.M)
+        require(done.returncode == 0, f"{done.stdout}\n{done.stderr}")
+        expect(sorted(passed), sorted(tests), "tests that passed")
+        expect(server.wait(timeout=60), 0, "status of dwell view")
+    finally:
+        server.kill()
+        server.communicate()
+    if how == "killed":
+        os.kill(target, signal.SIGKILL)
+    recorder.communicate(timeout=60)
 
 
 def test_units_of_the_shell(context):

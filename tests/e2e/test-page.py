@@ -9,10 +9,11 @@ import signal
 import socket
 import subprocess
 
-from harness import cases, expect, needs, require
+from harness import cases, children, expect, needs, require
+from readers import end, start_recording
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TEMPLATE = ('<!doctype html><script type="application/octet-stream" id="engine">@ENGINE@</script>\n'
+TEMPLATE = ('<!doctype html><meta content="connect-src @CONNECT@"><script type="application/octet-stream" id="engine">@ENGINE@</script>\n'
             '<script type="application/octet-stream" id="data">@DATA@</script>\n')
 
 
@@ -119,8 +120,8 @@ def test_export_says_what_is_wrong(context):
 
 class Server:
     """dwell view of run.dwell, by a user."""
-    def __init__(self, context, *words, user=(), **variables):
-        self.process = subprocess.Popen([*user, context.dwell, "view", *words, "run.dwell"], cwd=context.scratch, text=True,
+    def __init__(self, context, *words, user=(), session="run.dwell", **variables):
+        self.process = subprocess.Popen([*user, context.dwell, "view", *words, session], cwd=context.scratch, text=True,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**template(context), **variables})
         self.url = self.process.stdout.readline().strip()
         match = re.fullmatch(r"http://127\.0\.0\.1:(\d+)(/[0-9a-f]{32}/)", self.url)
@@ -159,10 +160,92 @@ def test_view(context):
                            ({"Host": "evil.example"}, 403), ({"Host": f"evil.example:{server.port}"}, 403),
                            ({"Origin": "http://evil.example"}, 403), ({"Origin": "null"}, 403),
                            ({"path": "/"}, 404), ({"path": server.path[:-2] + "/"}, 404),
-                           ({"path": server.path + "../../etc/passwd"}, 404), ({"method": "POST"}, 405),
+                           ({"path": server.path + "../../etc/passwd"}, 404), ({"method": "POST"}, 403),
+                           ({"method": "POST", "Origin": f"http://{local}"}, 405), ({"method": "PUT"}, 405),
                            ({"Cookie": "x" * 20000}, 431)):
             status, body, _ = server.get(**what)
             expect((status, bool(body)), (want, want == 200 and what.get("method") != "HEAD"), what)
+    finally:
+        expect(server.stop(), 0, "status at the end")
+
+
+def posted(server, name, body=b"", **headers):
+    """Status and answer of what the page of a recording that goes on asks."""
+    local = f"127.0.0.1:{server.port}"
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    connection.request(headers.pop("method", "POST"), server.path + name, body=body,
+                       headers={key: value for key, value in {"Host": local, "Origin": f"http://{local}", **headers}.items() if value})
+    answer = connection.getresponse()
+    text = answer.read()
+    return answer.status, json.loads(text) if answer.getheader("Content-Type") == "application/json" else text
+
+
+@cases("run.dwell", "run.dwell.partial")
+def test_view_of_what_runs(context, name):
+    """Who may not read a page may not ask in its place either; answers are of one reading of the session; the end is the
+    finished session."""
+    variables = template(context)
+    recorder = start_recording(context, "sample", "-q", "-o", "run.dwell", "--", context.target("truth-gcc-O2"), "plain", "100")
+    server = Server(context, "--no-browser", session=name)
+    rows = json.dumps({"op": "rows", "view": "functions", "count": 5})
+    try:
+        status, page, _ = server.get()
+        require(status == 200 and b"connect-src 'self'" in page and b'id="data"></script>' in page, page[-200:])
+        status, look = posted(server, "look")
+        expect((status, look["state"], look["file"]), (200, "runs", "run.dwell.partial"), look)
+        first = look["reading"]
+        for headers, want in (({"Origin": None}, 403), ({"Origin": "null"}, 403), ({"Origin": "http://evil.example"}, 403),
+                              ({"Host": "evil.example"}, 403), ({"method": "GET"}, 405), ({"method": "PUT"}, 405),
+                              ({"Transfer-Encoding": "chunked", "body": b""}, 400), ({"body": b" " * (1 << 19)}, 413)):
+            expect(posted(server, f"ask?{first}", **{"body": rows, **headers})[0], want, headers)
+        expect([posted(server, what)[0] for what in ("session", "../run.dwell", "asks", "")], [404, 404, 404, 405], "what there is not")
+        expect(server.get(server.path[:-2] + "x/look", "POST", Origin=f"http://127.0.0.1:{server.port}")[0], 404, "another token")
+        for body in (b"", b"{", b"[]", b"\xff" * 100, b'{"op": "nothing"}'):
+            status, answer = posted(server, f"ask?{first}", body)
+            require(status == 200 and answer.get("error"), (body, answer))
+        status, answer = posted(server, f"ask?{first}", rows)
+        require(any("alpha" in row for row in answer["rows"]), answer)
+
+        def newer():
+            return posted(server, "look")[1]["reading"] > first
+        context.wait_for(newer, "a newer reading")
+        expect(posted(server, f"ask?{first}", rows), (200, {"is_old": True}), "of the one before")
+        end(recorder)
+        context.wait_for(lambda: posted(server, "look")[1]["state"] == "ended", "the end")
+        packed = posted(server, "session")
+        expect((packed[0], packed[1][:2]), (200, b"\x1f\x8b"), "the finished session")
+        status, page, _ = server.get()
+        expect(context.run(context.dwell, "export", "run.dwell", "--to", "html", "-o", "run.html", env=variables).returncode, 0, "export")
+        with open(context.path("run.html"), "rb") as f:
+            expect((status, page == f.read()), (200, True), "the page of the finished session")
+    finally:
+        expect(server.stop(), 0, "status at the end")
+
+
+def test_view_of_what_was_left(context):
+    """A recorder that was killed is told; recovered, it is the finished session. One that is gone keeps nobody from a
+    session of the same name that is finished."""
+    recorder = start_recording(context, "sample", "-q", "-o", "run.dwell", "--", context.target("truth-gcc-O2"), "plain", "100")
+    targets = children(recorder.pid)
+    server = Server(context, "--no-browser")
+    try:
+        recorder.kill()
+        for pid in targets:
+            os.kill(pid, signal.SIGKILL)
+        recorder.communicate()
+        context.wait_for(lambda: posted(server, "look")[1]["state"] == "left", "that it was left")
+        look = posted(server, "look")[1]
+        answer = posted(server, f"ask?{look['reading']}", b'{"op": "rows", "view": "functions"}')[1]
+        require(any("alpha" in row for row in answer["rows"]), answer)
+        shutil.copy(context.path("run.dwell.partial"), context.path("kept"))
+        expect(context.run(context.dwell, "recover", "run.dwell.partial").returncode, 0, "dwell recover")
+        context.wait_for(lambda: posted(server, "look")[1]["state"] == "ended", "the end")
+    finally:
+        expect(server.stop(), 0, "status at the end")
+    shutil.copy(context.path("kept"), context.path("run.dwell.partial"))
+    server = Server(context, "--no-browser")
+    try:
+        require(b"connect-src 'none'" in server.get()[1], "the finished session")
     finally:
         expect(server.stop(), 0, "status at the end")
 

@@ -65,6 +65,27 @@ def test_columns_are_chosen(context, name):
         require("--columns" not in command_of(terminal), "columns that are the view's own")
 
 
+def test_latency_where_it_is_asked_for(context):
+    """What totals have for who asks alone is there once its column is chosen, or rows are to be ordered by it."""
+    context.sample("--", context.target("truth-gcc-O2"), "plain", "0.3")
+    with read(context, "run.dwell", rows=150, columns=240) as terminal:
+        terminal.shows("1 summary")
+        terminal.press("2")
+        terminal.shows("1 of")
+        require("Latency Incl" not in header_of(terminal), terminal.text())
+        switch(terminal, "Inclusive Latency", "Exclusive Latency")
+        terminal.press(ENTER)
+        terminal.until(lambda: "Latency Incl" in header_of(terminal) and re.match(r"1 of", terminal.status()), "the columns")
+        rows = report_of(context, terminal)
+        require(max(row["inclusive_latency"] for row in rows) > 1e8, rows)
+        expect_rows(terminal, rows, "work_time", "latency")
+        terminal.press("3")
+        terminal.shows("calltree")
+        terminal.press("oexclusive latency" + ENTER)
+        terminal.until(lambda: "by Exclusive Latency" in terminal.text(), "the order")
+        require("main" in terminal.text() and "--sort" in " ".join(command_of(terminal)), terminal.text())
+
+
 def test_columns_of_a_view(context):
     """What was chosen holds for the view of any function; a tree keeps its names, and a table one column."""
     with read(context, make(context, "plain"), rows=24, columns=80) as terminal:

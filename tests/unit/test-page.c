@@ -97,15 +97,53 @@ TEST(browsers_are_read)
 	CHECK_STR(r.host, "localhost:8");
 	CHECK(dw_http_is_local(&r, 8));
 	CHECK(!dw_http_is_local(&r, 80));
-	CHECK(dw_http_is_for(&r, "/t/"));
-	CHECK(!dw_http_is_for(&r, "/t"));
-	CHECK(!dw_http_is_for(&r, "/t/?a/"));
-	CHECK_INT(read_http("POST / HTTP/1.1\r\n\r\n", &r), DWELL_HTTP_METHOD);
+	CHECK(dw_http_under(&r, "/t/"));
+	CHECK(!dw_http_under(&r, "/u"));
+	CHECK(!dw_http_under(&r, "/t/?a/"));
+	CHECK_STR(dw_http_under(&r, "/t/"), "?a");
+	CHECK_INT(read_http("PUT / HTTP/1.1\r\n\r\n", &r), DWELL_HTTP_METHOD);
 	CHECK_INT(read_http("GET http://x/ HTTP/1.1\r\n\r\n", &r), DWELL_HTTP_BAD);
 	CHECK_INT(read_http("GET / HTTP/1.1\r\nA: b\n\r\n\r\n", &r), DWELL_HTTP_BAD);
 	CHECK_INT(read_http("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", &r), DWELL_HTTP_BAD);
 	memset(longest, 'a', sizeof longest);
 	CHECK_INT(dw_http_read(longest, sizeof longest, &r), DWELL_HTTP_TOO_LONG);
+}
+
+TEST(bodies_come_as_they_were_told)
+{
+	static const char told[] = "POST /t/ask HTTP/1.1\r\nContent-Length: 3\r\n\r\nabcd";
+	struct dw_http_request r;
+	char *longest = calloc(1, DWELL_HTTP_BYTES_MAX + DWELL_HTTP_BODY_MAX);
+	int n = sprintf(longest, "POST / HTTP/1.1\r\nContent-Length: %d\r\n\r\n",
+			DWELL_HTTP_BODY_MAX);
+
+	for (size_t left = 0; left < sizeof told; left++)
+		CHECK_INT(dw_http_read(told, left, &r),
+			  left < sizeof told - 2 ? DWELL_HTTP_MORE : DWELL_HTTP_OK);
+	CHECK_INT(r.body_n, 3);
+	CHECK(!memcmp(told + r.body, "abc", 3));
+	CHECK(r.is_post);
+	CHECK_INT(dw_http_read(longest, (size_t)n + DWELL_HTTP_BODY_MAX - 1, &r), DWELL_HTTP_MORE);
+	CHECK_INT(dw_http_read(longest, (size_t)n + DWELL_HTTP_BODY_MAX, &r), DWELL_HTTP_OK);
+	CHECK_INT(r.body_n, DWELL_HTTP_BODY_MAX);
+	free(longest);
+	CHECK_INT(read_http("POST / HTTP/1.1\r\nContent-Length: 262145\r\n\r\n", &r),
+		  DWELL_HTTP_TOO_LARGE);
+	CHECK_INT(read_http("POST / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n", &r),
+		  DWELL_HTTP_TOO_LARGE);
+	CHECK_INT(read_http("POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", &r), DWELL_HTTP_BAD);
+	CHECK_INT(read_http("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", &r),
+		  DWELL_HTTP_BAD);
+	CHECK_INT(
+		read_http("POST / HTTP/1.1\r\nContent-Length: 0\r\nContent-Length: 3\r\n\r\n", &r),
+		DWELL_HTTP_BAD);
+	CHECK_INT(read_http("GET / HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc", &r), DWELL_HTTP_OK);
+	CHECK_INT(r.body_n, 0);
+	/* Browsers tell from where they post. */
+	read_http("POST / HTTP/1.1\r\nHost: 127.0.0.1:8\r\n\r\n", &r);
+	CHECK(!dw_http_is_local(&r, 8));
+	read_http("POST / HTTP/1.1\r\nHost: 127.0.0.1:8\r\nOrigin: http://127.0.0.1:8\r\n\r\n", &r);
+	CHECK(dw_http_is_local(&r, 8));
 }
 
 TEST(other_origins_are_strangers)
@@ -125,7 +163,7 @@ TEST(other_origins_are_strangers)
 }
 
 /* The file of @template in @out. */
-static int write_file(const char *template, struct dw_out *out)
+static int write_file(const char *template, bool has_session, struct dw_out *out)
 {
 	struct dw_buf text = DW_BUF_INIT, engine = DW_BUF_INIT, session = DW_BUF_INIT;
 	int rc;
@@ -134,7 +172,7 @@ static int write_file(const char *template, struct dw_out *out)
 	dw_buf_puts(&engine, "engine");
 	dw_buf_puts(&session, "<session>");
 	dw_out_init_buffer(out);
-	rc = dw_page_write_file(&text, &engine, &session, out, NULL);
+	rc = dw_page_write_file(&text, &engine, has_session ? &session : NULL, out, NULL);
 	dw_buf_release(&text);
 	dw_buf_release(&engine);
 	dw_buf_release(&session);
@@ -146,15 +184,22 @@ TEST(a_template_is_filled)
 	struct dw_out out;
 	const char *text;
 
-	CHECK_INT(write_file("<a>@DATA@</a><b>@ENGINE@</b>", &out), 0);
+	CHECK_INT(write_file("<a>@DATA@</a>@CONNECT@<b>@ENGINE@</b>", true, &out), 0);
 	text = dw_buf_str(&out.buf);
 	/* The head of gzip. */
 	CHECK(!strncmp(text, "<a>H4sI", strlen("<a>H4sI")));
-	CHECK(strstr(text, "</a><b>H4sI") != NULL);
+	CHECK(strstr(text, "</a>'none'<b>H4sI") != NULL);
 	CHECK(!strncmp(text + out.buf.len - 4, "</b>", 4));
 	CHECK(!strstr(text, "<session>") && !strchr(text, '@'));
 	dw_out_close(&out);
-	CHECK_INT(write_file("<a>@DATA@</a>", &out), DWELL_ERR_FORMAT);
+	/* Who serves the page answers. */
+	CHECK_INT(write_file("<a>@DATA@</a>@CONNECT@<b>@ENGINE@</b>", false, &out), 0);
+	CHECK(!strncmp(dw_buf_str(&out.buf), "<a></a>'self'<b>H4sI",
+		       strlen("<a></a>'self'<b>H4sI")));
+	dw_out_close(&out);
+	CHECK_INT(write_file("<a>@DATA@</a>@CONNECT@", true, &out), DWELL_ERR_FORMAT);
+	dw_out_close(&out);
+	CHECK_INT(write_file("@DATA@@DATA@@ENGINE@", true, &out), DWELL_ERR_FORMAT);
 	dw_out_close(&out);
 }
 
