@@ -559,6 +559,26 @@ static int fold_calls(struct dw_profile *p, const struct dw_my_code_rule *rule,
 	return rc;
 }
 
+/* What is inlined into the system's functions is theirs: who calls a function of the C library
+ * knows it by the name that was called. */
+static void fold_inlined(struct dw_profile *p, const uint8_t *frames)
+{
+	struct dw_locations *t = &p->locations;
+	uint32_t kept = 0, begin = 0, end;
+
+	for (uint32_t id = 0; id + 1 < t->first.n; id++, begin = end) {
+		end = t->first.v[id + 1];
+		if (id <= dw_frames_count(&p->frames) && frames[id] == SYSTEM && end > begin)
+			begin = end - 1;
+		t->first.v[id] = kept;
+		while (begin < end)
+			t->rows.v[kept++] = t->rows.v[begin++];
+	}
+	if (t->first.n)
+		t->first.v[t->first.n - 1] = kept;
+	t->rows.n = kept;
+}
+
 int dw_fold_system_code(struct dw_profile *p, const struct dw_my_code_rule *rule, size_t *ret,
 			struct dw_error *err)
 {
@@ -571,6 +591,8 @@ int dw_fold_system_code(struct dw_profile *p, const struct dw_my_code_rule *rule
 		frames = classify_frames(p, modules, rule->opened);
 		rc = frames ? fold_stacks(p, rule, frames, ret) : -ENOMEM;
 		rc = rc ? rc : fold_calls(p, rule, frames, ret);
+		if (!rc)
+			fold_inlined(p, frames);
 		if (rc)
 			dw_error_set(err, rc, "out of memory");
 	}
@@ -598,6 +620,8 @@ static int own_rows(struct dw_profile *p)
 	uint32_t *stack = malloc((p->samples.n + 1) * sizeof *stack);
 
 	rc |= OWN_ROWS(&p->extras.rows);
+	rc |= OWN_ROWS(&p->locations.rows);
+	rc |= OWN_ROWS(&p->locations.first);
 	rc |= OWN_ROWS(&p->allocations.groups);
 	rc |= OWN_ROWS(&p->allocations.gcs);
 	if (stack && p->samples.n)
@@ -624,6 +648,8 @@ void dw_folded_release(struct dw_folded *f)
 {
 	dw_vec_release(&f->profile.stacks.rows);
 	dw_vec_release(&f->profile.extras.rows);
+	dw_vec_release(&f->profile.locations.rows);
+	dw_vec_release(&f->profile.locations.first);
 	dw_vec_release(&f->profile.allocations.groups);
 	dw_vec_release(&f->profile.allocations.gcs);
 	free(f->profile.samples.stack);

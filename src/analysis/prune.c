@@ -85,6 +85,10 @@ static uint32_t *find_heaviest(const struct dw_totals *t, uint32_t *root)
 	return best;
 }
 
+/* A path ends where no callee has half of its caller. Below its first node alone, which may be a
+ * process of many threads, the heaviest one is told, too. */
+enum { MOST_PART = 2, FIRST_PART = 10 };
+
 int dw_hot_path_find(const struct dw_totals *t, struct dw_hot_path *ret)
 {
 	uint32_t at, *heaviest = find_heaviest(t, &at);
@@ -92,7 +96,9 @@ int dw_hot_path_find(const struct dw_totals *t, struct dw_hot_path *ret)
 	int rc = heaviest ? 0 : -ENOMEM;
 
 	*ret = (struct dw_hot_path){0};
-	while (!rc && at != UINT32_MAX && dw_totals_node_work(t, at) * 2 >= parent) {
+	while (!rc && at != UINT32_MAX &&
+	       dw_totals_node_work(t, at) * (ret->nodes.n == 1 ? FIRST_PART : MOST_PART) >=
+		       parent) {
 		rc = dw_vec_push(&ret->nodes, at);
 		parent = dw_totals_node_work(t, at);
 		at = heaviest[at];

@@ -26,6 +26,7 @@ struct dw_format_job {
 	size_t width;		       /* table: columns of the terminal; 0 = as wide as it gets */
 	bool colour;		       /* table */
 	bool details;		       /* of a summary, too */
+	bool short_counts;	       /* of a summary: "6.0 M calls" */
 };
 
 struct dw_format_ops {

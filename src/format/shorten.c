@@ -199,6 +199,24 @@ static bool put_ends(struct dw_buf *b, const char *s, size_t columns)
 	return false;
 }
 
+/* Of Rust's "<a::Type as b::Trait>::own", @n bytes at @s, "Type::own". False: it is no such name, or
+ * does not fit. */
+static bool put_type(struct dw_buf *b, const char *s, size_t n, size_t columns)
+{
+	static const char as[] = " as ";
+	const char *between = *s == '<' ? memmem(s, n, as, sizeof as - 1) : NULL;
+	struct dw_function_name parts;
+
+	if (!between)
+		return false;
+	dw_function_name_parse(s, n, &parts);
+	dw_buf_clear(b);
+	put_last_part(b, s + 1, (size_t)(between - s - 1));
+	dw_buf_puts(b, "::");
+	dw_buf_put(b, s + parts.own, parts.own_end - parts.own);
+	return dw_text_columns(dw_buf_str(b)) <= columns;
+}
+
 /* As many scopes of the name of @n bytes at @s, from the last one on, as fit. False: none. */
 static bool put_last_scopes(struct dw_buf *b, const char *s, size_t n, size_t columns)
 {
@@ -268,7 +286,8 @@ size_t dw_function_name_put_fitted(struct dw_out *out, const char *name, size_t 
 	n = usual.len;
 	is_one = !name[link_length(name)];
 	for (enum step step = RETURN_TYPES; step < STEPS_N && !fits; step++) {
-		if (step == SCOPES && is_one && put_last_scopes(&b, name, n, columns))
+		if (step == SCOPES && is_one &&
+		    (put_last_scopes(&b, name, n, columns) || put_type(&b, name, n, columns)))
 			break;
 		put_chain(&b, name, step);
 		fits = dw_text_columns(dw_buf_str(&b)) <= columns;

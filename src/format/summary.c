@@ -34,6 +34,17 @@ struct printer {
 	struct dw_buf scratch[2];
 };
 
+/* Columns of the name that the row of @note has. */
+static size_t name_columns(struct printer *p, const struct dw_note *note)
+{
+	struct dw_row row;
+	struct dw_cell c;
+
+	dw_view_row(p->job->view, note->row, &p->scratch[0], &row);
+	dw_view_cell(p->job->view, &row, DWELL_COLUMN_NAME, &p->scratch[1], &c);
+	return c.kind ? dw_text_columns(c.text) : 0;
+}
+
 /* A name, fitted into what @used columns leave of the line, but never shorter than can be read. */
 static void put_name(struct printer *p, const struct dw_note *note, size_t used)
 {
@@ -79,24 +90,59 @@ static void put_share(struct printer *p, const struct dw_note *note)
 	dw_out_puts(p->out, " ");
 }
 
-/* Leave out what @says says behind two commas and blanks, which is how much a time may be. */
+/* Whether @note is told, so far as is asked for. */
+static bool is_told(const struct printer *p, const struct dw_note *note)
+{
+	if (note->says == DWELL_SAYS_OR_DETAILS)
+		return !p->job->details;
+	return note->says == DWELL_SAYS_NO_DETAILS ? p->job->details
+						   : p->job->details || !note->is_detail;
+}
+
+/* Of "5 ns to 22 ns each" leave out how much it may be. */
 static void leave_out_bound(struct dw_buf *says)
 {
-	const char *text = dw_buf_str(says), *first = strstr(text, ", "),
-		   *second = first ? strstr(first + 2, ", ") : NULL;
+	char *to = strstr(says->data, " to "), *each = to ? strstr(to, " each") : NULL;
 
-	if (second) {
-		says->len = (size_t)(second - text);
-		says->data[says->len] = 0;
+	if (each) {
+		memmove(to, each, strlen(each) + 1);
+		says->len -= (size_t)(each - to);
 	}
+}
+
+/* Say what @notes says at @i, and in those behind it that go on with it. The note behind these. */
+static size_t put_says(struct printer *p, const struct dw_notes *notes, size_t i, bool is_short)
+{
+	struct dw_format_job job = *p->job;
+	size_t next = i;
+
+	job.short_counts = is_short;
+	dw_buf_clear(&p->says.buf);
+	do
+		if (is_told(p, &notes->rows.v[next]))
+			dw_format_note(&job, &notes->rows.v[next], dw_text_put, &p->says);
+	while (++next < notes->rows.n && notes->rows.v[next].kind == DWELL_NOTE_MORE);
+	return next;
+}
+
+/* Say it shorter where there is no room for it beside the whole name. */
+static void shorten_says(struct printer *p, const struct dw_notes *notes, size_t i)
+{
+	const struct dw_buf *says = &p->says.buf;
+	size_t room = p->width - SHARE_COLUMNS - p->bar - 4;
+
+	if (!says->len)
+		return;
+	if (dw_text_columns(dw_buf_str(says)) + name_columns(p, &notes->rows.v[i]) > room)
+		put_says(p, notes, i, true);
+	if (dw_text_columns(dw_buf_str(says)) + NAME_MIN > room)
+		leave_out_bound(&p->says.buf);
 }
 
 static void put_ranked(struct printer *p, const struct dw_note *note)
 {
-	size_t room = p->width - SHARE_COLUMNS - p->bar - NAME_MIN - 4, n, behind;
+	size_t n, behind;
 
-	if (p->job->width && dw_text_columns(dw_buf_str(&p->says.buf)) > room)
-		leave_out_bound(&p->says.buf);
 	n = dw_text_columns(dw_buf_str(&p->says.buf));
 	behind = n ? n + 4 : 0;
 	put_share(p, note);
@@ -135,7 +181,8 @@ static void put_path_row(struct printer *p, const struct dw_note *note)
 		dw_out_printf(p->out, "  %6.2f %%", note->share[1]);
 	else if (note->shares > 1)
 		dw_out_fill(p->out, ' ', SHARE_COLUMNS - 2);
-	dw_out_printf(p->out, "%*s %s", (int)indent, "", note->n[1] ? "… " : "");
+	/* Names begin where their depth says. */
+	dw_out_printf(p->out, "%*s %s", (int)indent, "", note->n[1] ? "… " : "  ");
 	put_name(p, note, 10 * note->shares + 4 + indent);
 	dw_out_puts(p->out, "\n");
 }
@@ -187,15 +234,6 @@ static void put_line(struct printer *p, const struct dw_note *note)
 	}
 }
 
-/* Whether @note is told, so far as is asked for. */
-static bool is_told(const struct printer *p, const struct dw_note *note)
-{
-	if (note->says == DWELL_SAYS_OR_DETAILS)
-		return !p->job->details;
-	return note->says == DWELL_SAYS_NO_DETAILS ? p->job->details
-						   : p->job->details || !note->is_detail;
-}
-
 static bool has_row(const struct dw_note *note)
 {
 	return note->kind == DWELL_NOTE_PATH || note->kind == DWELL_NOTE_RANKED ||
@@ -213,18 +251,13 @@ void dw_summary_write(const struct dw_format_job *job, struct dw_out *out,
 	p.width = width > WIDTH_MAX ? WIDTH_MAX : width < WIDTH_MIN ? WIDTH_MIN : width;
 	dw_out_init_buffer(&p.says);
 	for (size_t i = 0, next; i < notes.rows.n && !rc; i = next) {
-		bool is_first_told = is_told(&p, &notes.rows.v[i]);
-
-		dw_buf_clear(&p.says.buf);
-		for (next = i; next == i ||
-			       (next < notes.rows.n && notes.rows.v[next].kind == DWELL_NOTE_MORE);
-		     next++)
-			if (is_told(&p, &notes.rows.v[next]))
-				dw_format_note(job, &notes.rows.v[next], dw_text_put, &p.says);
-		if (!is_first_told) {
+		next = put_says(&p, &notes, i, false);
+		if (!is_told(&p, &notes.rows.v[i])) {
 			p.is_headless |= notes.rows.v[i].kind == DWELL_NOTE_HEADING;
 			continue;
 		}
+		if (notes.rows.v[i].kind == DWELL_NOTE_RANKED)
+			shorten_says(&p, &notes, i);
 		if (marks && has_row(&notes.rows.v[i]))
 			rc = dw_vec_push(&marks->rows, (struct dw_summary_mark){
 							       out->buf.len, notes.rows.v[i].row});

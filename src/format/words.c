@@ -9,7 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FUNCTION_COLUMNS = 40 }; /* of a name in a sentence */
+enum {
+	FUNCTION_COLUMNS = 40, /* of a name in a sentence */
+	SHORT_MIN = 1000000,   /* counts that are told shorter */
+};
 
 typedef void put_text_fn(struct dw_out *out, const char *text);
 
@@ -25,13 +28,28 @@ void dw_format_grouped(struct dw_out *out, uint64_t n)
 	}
 }
 
+/* "6.0 M", of a million and more. */
+static void put_short(struct dw_out *out, uint64_t n)
+{
+	static const char units[] = "MGT";
+	double v = (double)n / 1e6;
+	size_t unit = 0;
+
+	for (; v >= 999.95 && units[unit + 1]; unit++)
+		v /= 1e3;
+	dw_out_printf(out, "%.1f %c", v, units[unit]);
+}
+
 /* "1,234 things", @noun (of @len bytes) in the singular, which takes "es" if it ends in "s" or "h".
  */
-static void put_count(struct dw_out *out, uint64_t n, const char *noun, size_t len)
+static void put_count(struct dw_out *out, uint64_t n, const char *noun, size_t len, bool is_short)
 {
 	char last = noun[len - 1];
 
-	dw_format_grouped(out, n);
+	if (is_short && n >= SHORT_MIN)
+		put_short(out, n);
+	else
+		dw_format_grouped(out, n);
 	dw_out_puts(out, " ");
 	dw_out_write(out, noun, len);
 	if (n != 1)
@@ -122,7 +140,7 @@ static void put_place(const struct dw_format_job *job, const struct dw_note *not
 	case 'd':
 		return dw_out_printf(out, "%" PRId64, (int64_t)note->n[i]);
 	case 'c':
-		return put_count(out, note->n[i], place + 3, len - 3);
+		return put_count(out, note->n[i], place + 3, len - 3, job->short_counts);
 	case 't':
 		return dw_format_time(out, (int64_t)note->n[i]);
 	case 'b':

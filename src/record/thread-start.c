@@ -103,15 +103,29 @@ static void find_outermost(const struct dw_profile *p, uint32_t *outermost)
 	}
 }
 
+enum { START_PART = 10 }; /* of what a thread does its start may lack one part in so many */
+
+/* Whether a thread begins with what has @most of @all: threads of a pool begin with whatever they
+ * are given, and have the name that they have; the main thread's is what it does most. */
+static bool is_start(const struct dw_profile *p, const struct dw_thread *t, uint64_t most,
+		     uint64_t all)
+{
+	const struct dw_process *process = dw_processes_get(&p->processes, t->process);
+
+	return most >= all - all / START_PART || (process && process->pid == t->tid);
+}
+
 /* Threads with calls begin with what took most of their time. */
 static void find_starts_of_calls(struct dw_profile *p)
 {
 	size_t n = (size_t)dw_calls_count(&p->calls) + 1;
 	dw_auto_free uint32_t *outermost = calloc(n, sizeof *outermost);
 	dw_auto_free uint64_t *elapsed = calloc(n, sizeof *elapsed);
-	dw_auto_free uint64_t *most = calloc(dw_threads_count(&p->threads) + 1, sizeof *most);
+	size_t threads_n = (size_t)dw_threads_count(&p->threads) + 1;
+	dw_auto_free uint64_t *most = calloc(threads_n, sizeof *most);
+	dw_auto_free uint64_t *all = calloc(threads_n, sizeof *all);
 
-	if (!outermost || !elapsed || !most)
+	if (!outermost || !elapsed || !most || !all)
 		return;
 	find_outermost(p, outermost);
 	dw_vec_each(d, &p->calls.deltas)
@@ -123,10 +137,19 @@ static void find_starts_of_calls(struct dw_profile *p)
 		const struct dw_call_node *node = dw_calls_get(&p->calls, id);
 		struct dw_thread *t = dw_threads_get(&p->threads, node->thread);
 
-		if (outermost[id] != id || !t || elapsed[id] <= most[node->thread])
+		if (outermost[id] != id || !t)
+			continue;
+		all[node->thread] += elapsed[id];
+		if (elapsed[id] <= most[node->thread])
 			continue;
 		most[node->thread] = elapsed[id];
 		t->start = start_of_call(p, node);
+	}
+	for (uint32_t id = 1; id < threads_n; id++) {
+		struct dw_thread *t = dw_threads_get(&p->threads, id);
+
+		if (most[id] && !is_start(p, t, most[id], all[id]))
+			t->start = 0;
 	}
 }
 

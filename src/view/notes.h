@@ -59,7 +59,7 @@ enum dw_note_kind {
 	/* What for, in the order of enum dw_wait_kind. */                                                      \
 	S(WAITS_OTHER, "otherwise")                                                                             \
 	S(WAITS_LOCK, "for locks")                                                                              \
-	S(WAITS_CONDITION, "for others")                                                                        \
+	S(WAITS_CONDITION, "for conditions")                                                                    \
 	S(WAITS_DISK, "for files")                                                                              \
 	S(WAITS_SOCKET, "for sockets")                                                                          \
 	S(WAITS_PIPE, "for pipes")                                                                              \
@@ -155,14 +155,14 @@ enum dw_note_kind {
 	S(IN_PROCESSES, " in {0c process}")                                                                     \
 	S(MEASURED, ", {0c measured one}")                                                                      \
 	S(TAKING, ", {0t}")                                                                                     \
-	S(AT_MOST, ", or up to {0t}")                                                                           \
+	S(TAKING_UP_TO, ", {0t} to {1t}")                                                                       \
 	S(AT_MOST_EACH, ", at most {0t} each")                                                                  \
 	S(EACH, " each")                                                                                        \
 	/* Whose the time of all threads was. */                                                                \
 	S(TIME, "Where the time went: 100 % is {0t}")                                                           \
 	S(TIME_OF_THREADS, " of all threads")                                                                   \
 	S(ON_PROCESSOR, "{0t} on the processor")                                                                \
-	S(OF_IT_IN_KERNEL, ", some {0t} of it in the kernel")                                                   \
+	S(OF_IT_IN_KERNEL, ", about {0t} of it in the kernel")                                                  \
 	S(NO_PROCESSOR, "No processor was free for {0t}, which made all of it take longer.")                    \
 	S(NO_PROCESSOR_IN_CALLS,                                                                                \
 	  "No processor was free for {0t}, and for part of the off-CPU times.")                                 \
@@ -174,10 +174,10 @@ enum dw_note_kind {
 	S(IN_SYSTEM_CALLS, "{0t} in system calls")                                                              \
 	S(IO_CALLS, ": {0c I/O call}")                                                                          \
 	S(AROUND_SWITCHES, "{0t} around switches")                                                              \
-	S(BESIDES_WAITS, "Waits not counted: ")                                                                 \
+	S(BESIDES_WAITS, "Not counted: waiting ")                                                               \
 	S(OF_TIME, "{0t} ")                                                                                     \
 	S(BESIDES_PROBES, "Not counted: {0t} in probes")                                                        \
-	S(AND_PROBES, "; probes: {0t}")                                                                         \
+	S(AND_PROBES, "; {0t} in probes")                                                                       \
 	/* Of all files. */                                                                                     \
 	S(READ_AND_WRITTEN, "Files: {0b} read in {1c call}, {2b} written in {3c call}")                         \
 	S(OF_FILES, ", of {0c file}")                                                                           \
@@ -206,7 +206,8 @@ enum dw_note_kind {
 	S(SYSTEM_CALLS_UNSEEN, "; system calls could not be seen.")                                             \
 	S(COSTS_OF_LOOPS,                                                                                       \
 	  "Cost of probes: as measured in loops; of large programs too little is taken off.")                   \
-	S(COSTS_LEFT, "Cost of probes: {0t} could not be taken off, as calls took less.")                       \
+	S(COSTS_LEFT,                                                                                           \
+	  "Short calls took less than their probes cost: {0t} could not be taken off.")                         \
 	S(RESIDUAL, "Not explained: {0t}")                                                                      \
 	S(OF_CPU_TIME, ", {1%} of the CPU time")                                                                \
 	S(TOO_MUCH, " too much in the rows above.")                                                             \
@@ -356,10 +357,10 @@ struct dw_note {
 	enum dw_sentence says;
 	uint32_t row;	   /* of the view: PATH, RANKED, SLOWEST */
 	uint32_t function; /* WORK: the one called name[1] */
-	unsigned shares; /* PATH: columns of them; RANKED: 2 = the second is a part of the first, 3
-			    = and the third of the rest */
-	double share[3]; /* percent */
-	uint64_t n[5];	 /* for the places; times may be below 0 */
+	unsigned shares;   /* PATH: columns of them; RANKED, SHARE: 2 = the second is a part of the
+			      first, 3 = and the third of the rest */
+	double share[3];   /* percent */
+	uint64_t n[5];	   /* for the places; times may be below 0 */
 	const char *name[2]; /* likewise */
 	bool is_detail;	     /* only told where details are asked for */
 };
@@ -371,12 +372,13 @@ struct dw_notes {
 	size_t end[DWELL_SECTIONS_N]; /* of the rows of each section, which begin where the last
 					 one's end */
 	DW_VEC(struct dw_note) rows;
-	struct dw_buf scratch;	/* of the row at hand */
-	struct dw_buf nameless; /* names of modules, for a note */
-	struct dw_buf busiest;	/* likewise of a function */
-	struct dw_buf only;	/* what a filter has chosen, likewise */
-	bool in_details;	/* notes added now are details */
-	int failed;		/* -ENOMEM: some are missing */
+	struct dw_buf scratch;	 /* of the row at hand */
+	struct dw_buf nameless;	 /* names of modules, for a note */
+	struct dw_buf busiest;	 /* likewise of a function */
+	struct dw_buf only;	 /* what a filter has chosen, likewise */
+	struct dw_strings names; /* of programs, likewise */
+	bool in_details;	 /* notes added now are details */
+	int failed;		 /* -ENOMEM: some are missing */
 };
 
 /* The text of @sentence, with its places. Static. */

@@ -65,8 +65,8 @@ static bool is_upper_bound(const struct dw_notes *t)
 	return dw_call_is_upper_bound(t->profile, 0);
 }
 
-/* "2,692,537 calls, 455 ns each"; "7 ns each, or up to 30 ns" where it cannot be told better, and
- * "at most 30 ns each" where nothing is left of it. */
+/* "2,692,537 calls, 455 ns each"; "7 ns to 30 ns each" where it cannot be told better, and "at most
+ * 30 ns each" where nothing is left of it. */
 static void describe_calls(struct dw_notes *t, const struct dw_row *row)
 {
 	const struct dw_measured *m = &row->measured;
@@ -86,11 +86,13 @@ static void describe_calls(struct dw_notes *t, const struct dw_row *row)
 		dw_note(t, MORE, AT_MOST_EACH, .n = {(work + at_most - own) / measured});
 		return;
 	}
-	dw_note(t, MORE, TAKING, .n = {work / measured});
+	if (at_most && (work + at_most - own) * 4 > work * 5)
+		dw_note(t, MORE, TAKING_UP_TO,
+			.n = {work / measured, (work + at_most - own) / measured});
+	else
+		dw_note(t, MORE, TAKING, .n = {work / measured});
 	if (measured > 1)
 		dw_note(t, MORE, EACH);
-	if (at_most && (work + at_most - own) * 4 > work * 5)
-		dw_note(t, MORE, AT_MOST, .n = {(work + at_most - own) / measured});
 }
 
 /* The functions with most time of their own, each with the program's and the system's part. */

@@ -1,12 +1,15 @@
 /*
  * What the summary says of programs, where a recording has several: how much each did, all
  * processes of one name together. A build is its compilers and assemblers, a pipeline its parts.
- * Where that says no more than that a compiler compiled, commands tell what.
+ * Where that says no more than that a compiler compiled, commands tell what. Of the titles that
+ * servers give their processes, "postgres: checkpointer" and the like, the rest changes all the
+ * time.
  */
 #include "base/map.h"
 #include "view/notes.h"
 
 #include <errno.h>
+#include <string.h>
 
 enum {
 	PROCESSES_MIN = 3,
@@ -15,7 +18,7 @@ enum {
 };
 
 struct row {
-	uint32_t name; /* string */
+	uint32_t name; /* in the notes' names */
 	uint32_t processes;
 	uint64_t work;
 };
@@ -26,10 +29,23 @@ struct rows {
 	struct dw_map index; /* name -> index in rows + 1 */
 };
 
-static int add(struct rows *s, uint32_t name, uint64_t work)
+/* The bytes of @name that tell processes apart: of a title its first two words. */
+static size_t telling_bytes(const char *name)
 {
-	uint32_t at = dw_map_get(&s->index, name);
+	size_t first = strcspn(name, " ");
 
+	if (!first || name[first - 1] != ':' || !name[first])
+		return strlen(name);
+	return first + 1 + strcspn(name + first + 1, " ");
+}
+
+static int add(struct dw_strings *names, struct rows *s, const char *text, uint64_t work)
+{
+	uint32_t name, at;
+
+	if (dw_strings_add(names, text, telling_bytes(text), &name))
+		return -ENOMEM;
+	at = dw_map_get(&s->index, name);
 	if (!at) {
 		if (dw_vec_push(&s->rows, (struct row){.name = name}) ||
 		    dw_map_put(&s->index, name, (uint32_t)s->rows.n))
@@ -41,7 +57,7 @@ static int add(struct rows *s, uint32_t name, uint64_t work)
 	return 0;
 }
 
-static int gather(const struct dw_notes *t, struct rows *programs, struct rows *commands)
+static int gather(struct dw_notes *t, struct rows *programs, struct rows *commands)
 {
 	enum dw_measure work = dw_totals_work(t->totals);
 	int rc = 0;
@@ -52,9 +68,13 @@ static int gather(const struct dw_notes *t, struct rows *programs, struct rows *
 		uint64_t own = dw_measured_get(&m, work, true);
 
 		if (p && own && !rc)
-			rc = add(programs, p->name, own);
+			rc = add(&t->names, programs, dw_strings_get(&t->profile->strings, p->name),
+				 own);
 		if (p && own && !rc)
-			rc = add(commands, dw_process_command(t->profile, row->process), own);
+			rc = add(&t->names, commands,
+				 dw_strings_get(&t->profile->strings,
+						dw_process_command(t->profile, row->process)),
+				 own);
 	}
 	return rc;
 }
@@ -91,7 +111,7 @@ static void put_rows(struct dw_notes *t, struct rows *s, enum dw_sentence title)
 			dw_note(t, MORE, AND);
 		else
 			dw_note_by(t, SAYS, title);
-		dw_note(t, MORE, PROGRAM, .name = {dw_strings_get(&t->profile->strings, next.name)},
+		dw_note(t, MORE, PROGRAM, .name = {dw_strings_get(&t->names, next.name)},
 			.n = {next.processes}, .share = {dw_share(next.work, all)});
 		if (next.processes > 1)
 			dw_note(t, MORE, OF_PROCESSES, .n = {next.processes});

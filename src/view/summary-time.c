@@ -21,6 +21,7 @@ struct told {
 	uint64_t processor; /* ns */
 	uint64_t work;	    /* ns, what shares are of */
 	uint64_t besides;   /* ns that are in none of the numbers */
+	bool has_lack;	    /* that there was no processor is told already */
 };
 
 /* Put the kinds that waited into @ret, the longest first. How many there are. */
@@ -46,9 +47,15 @@ static bool is_left_out(const struct dw_notes *t, enum dw_wait_kind kind)
 	return dw_wait_kinds_have(t->totals->waits_left_out, kind);
 }
 
-static void add_share(const struct told *w, uint64_t ns, enum dw_sentence says)
+/* Whose a share is: its bar looks like that. */
+enum part { PROGRAM, SYSTEM, WAITS };
+
+static void add_share(const struct told *w, uint64_t ns, enum part part, enum dw_sentence says)
 {
-	dw_note_by(w->t, SHARE, says, .n = {ns}, .share = {dw_share(ns, w->work)});
+	double share = dw_share(ns, w->work);
+
+	dw_note_by(w->t, SHARE, says, .n = {ns}, .shares = 3,
+		   .share = {share, part == PROGRAM ? share : 0, part == SYSTEM ? share : 0});
 }
 
 /* Whether a part of processor time is worth a line. */
@@ -90,7 +97,7 @@ static void add_kinds(const struct told *w, const enum dw_wait_kind *kinds, unsi
 			more += k->ns;
 			continue;
 		}
-		add_share(w, k->ns, time);
+		add_share(w, k->ns, WAITS, time);
 		dw_note_by(w->t, MORE, DWELL_SAYS_WAITS_OTHER + kinds[i]);
 		/* What all threads begin with says nothing. */
 		if (f && k->function_ns > k->ns / 2 &&
@@ -102,7 +109,7 @@ static void add_kinds(const struct told *w, const enum dw_wait_kind *kinds, unsi
 	}
 	if (!more || more < least)
 		return;
-	add_share(w, more, time);
+	add_share(w, more, WAITS, time);
 	dw_note(w->t, MORE, WAITS_MORE);
 }
 
@@ -113,6 +120,14 @@ static bool lacks_processor(const struct told *w)
 
 	return is_left_out(w->t, DWELL_WAIT_READY) && ready > LACK_MIN_NS &&
 	       ready > w->processor / LACK_PART;
+}
+
+/* Say that threads lacked a processor. */
+static void add_lack(struct told *w, enum dw_sentence says)
+{
+	if (!w->has_lack && lacks_processor(w))
+		dw_note_by(w->t, SAYS, says, .n = {w->t->totals->waits[DWELL_WAIT_READY].ns});
+	w->has_lack = true;
 }
 
 /* What is in no number, where it is worth to be told. */
@@ -159,6 +174,9 @@ static bool begin(struct told *w, enum dw_wait_kind *kinds, unsigned *ret_n)
 			t->totals->waits[kinds[i]].ns;
 	if (!w->work && !w->besides)
 		return false;
+	/* Who lacked a processor longer than all else took wants to know this first. */
+	if (t->totals->waits[DWELL_WAIT_READY].ns > w->work)
+		add_lack(w, DWELL_SAYS_NO_PROCESSOR);
 	dw_note(t, HEADING, TIME, .n = {w->work});
 	dw_notes_count_tasks(t, &threads, &processes);
 	if (threads > 1)
@@ -181,23 +199,20 @@ void dw_notes_time_of_calls(struct dw_notes *t)
 	if (!begin(&w, kinds, &n))
 		return;
 	if (program)
-		add_share(&w, program,
+		add_share(&w, program, PROGRAM,
 			  dw_call_is_upper_bound(t->profile, 0) ? DWELL_SAYS_IN_PROGRAM_AT_MOST
 								: DWELL_SAYS_IN_PROGRAM);
 	if (is_part(&w, system)) {
-		add_share(&w, system, DWELL_SAYS_IN_SYSTEM_CALLS);
+		add_share(&w, system, SYSTEM, DWELL_SAYS_IN_SYSTEM_CALLS);
 		if (v[DWELL_MEASURE_IO_CALLS])
 			dw_note(t, MORE, IO_CALLS, .n = {v[DWELL_MEASURE_IO_CALLS]});
 	}
 	if (is_part(&w, around))
-		add_share(&w, around, DWELL_SAYS_AROUND_SWITCHES);
+		add_share(&w, around, SYSTEM, DWELL_SAYS_AROUND_SWITCHES);
 	add_kinds(&w, kinds, n);
 	add_besides(&w, kinds, n);
-	if (lacks_processor(&w))
-		dw_note_by(t, SAYS,
-			   w.work > w.processor + around ? DWELL_SAYS_NO_PROCESSOR_IN_CALLS
-							 : DWELL_SAYS_NO_PROCESSOR,
-			   .n = {t->totals->waits[DWELL_WAIT_READY].ns});
+	add_lack(&w, w.work > w.processor + around ? DWELL_SAYS_NO_PROCESSOR_IN_CALLS
+						   : DWELL_SAYS_NO_PROCESSOR);
 }
 
 /* How the kernel divides processor time is known of whole recordings. */
@@ -215,7 +230,7 @@ void dw_notes_time_of_samples(struct dw_notes *t)
 	if (!begin(&w, kinds, &n))
 		return;
 	if (w.processor)
-		add_share(&w, w.processor,
+		add_share(&w, w.processor, PROGRAM,
 			  is_sampled ? DWELL_SAYS_ON_PROCESSOR : DWELL_SAYS_IN_PROGRAM);
 	if (w.processor && is_sampled && is_known)
 		dw_note(t, MORE, OF_IT_IN_KERNEL, .n = {kernel});
@@ -223,6 +238,5 @@ void dw_notes_time_of_samples(struct dw_notes *t)
 	add_besides(&w, kinds, n);
 	if (is_known && !is_sampled && is_part(&w, (uint64_t)kernel))
 		dw_note(t, SAYS, KERNEL_NOT_SAMPLED, .n = {kernel});
-	if (lacks_processor(&w))
-		dw_note(t, SAYS, NO_PROCESSOR, .n = {t->totals->waits[DWELL_WAIT_READY].ns});
+	add_lack(&w, DWELL_SAYS_NO_PROCESSOR);
 }

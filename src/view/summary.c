@@ -361,6 +361,7 @@ void dw_notes_release(struct dw_notes *t)
 	dw_buf_release(&t->nameless);
 	dw_buf_release(&t->busiest);
 	dw_buf_release(&t->only);
+	dw_strings_release(&t->names);
 }
 
 static const enum dw_column columns[] = {
