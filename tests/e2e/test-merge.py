@@ -1,6 +1,7 @@
 """dwell merge: what the merged session shows are the sums of what its sessions show, in every view."""
 import collections
 import os
+import re
 import signal
 import sqlite3
 
@@ -101,6 +102,40 @@ def test_sums(context, method):
         one, alone = (context.report(view, session=name) for name in ("one.dwell", SESSIONS[0]))
         expect(one["rows"], alone["rows"], f"{view} of one")
         expect({**one["session"], "code_bytes": 0}, {**alone["session"], "code_bytes": 0}, f"facts of one in {view}")
+
+
+def test_facts_have_rules(context):
+    """Each fact that the format's description names, but for those of SQL alone, has a rule in src/merge/facts.c."""
+    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+    with open(os.path.join(root, "docs/session-format.md"), encoding="utf-8") as f:
+        rows = re.findall(r"^\| (`[a-z_]+`(?:, `[a-z_]+`)*) \| (?!SQL only)", f.read().split("\n## Facts\n")[1], re.M)
+    with open(os.path.join(root, "src/merge/facts.c"), encoding="utf-8") as f:
+        rules = set(re.findall(r'\{"([a-z_]+)", ', f.read()))
+    facts = {name.strip("`") for row in rows for name in row.split(", ")}
+    require(len(facts) > 100, f"facts: {len(facts)}")
+    expect(sorted(facts - rules), [], "facts without a rule")
+
+
+def test_extremes(context):
+    """The longest and the shortest call are those of all sessions, and slow ones of each are there."""
+    for session in SESSIONS:
+        record(context, "calls", session, 0)
+    merge(context, *SESSIONS)
+    every = [{(row["module_name"], row["function_name"]): row for row in
+              context.report("functions", "--columns", "all", session=session)["rows"]}
+             for session in (*SESSIONS, "merged.dwell")]
+    seen = 0
+    for name, row in every[3].items():
+        for column, value in row.items():
+            if column[:4] in ("max_", "min_") and value is not None:
+                of = [rows[name][column] for rows in every[:3] if rows.get(name, {}).get(column) is not None]
+                want = max(of) if column[:4] == "max_" else min(of)
+                # A single call has no more than its row, whose sum may be a few ns less.
+                require(abs(value - want) <= 10 + want / 100, f"{column} of {name}: {value}, want {want}")
+                seen += 1
+    require(seen > 100, f"{seen} extremes")
+    slow = [context.report("slowest", "append", session=session)["rows"] for session in (*SESSIONS, "merged.dwell")]
+    require(slow[0] and len(slow[3]) == sum(map(len, slow[:3])), f"slow calls: {[len(rows) for rows in slow]}")
 
 
 def test_outputs(context):
