@@ -4,7 +4,7 @@ import glob
 import os
 import signal
 
-from harness import cases, expect, needs, require
+from harness import cases, expect, more, needs, require
 from readers import make, read
 from screens import ENTER
 
@@ -58,7 +58,7 @@ def test_the_folder(context):
         expect(f.read(), FIRST_LINE + "--process=201\n--module=libwork.so\n", "both")
 
 
-@cases("new", "old")
+@cases("old", *more("new"))
 def test_an_interrupted_folder(context, kind):
     """A signal while views are written leaves nothing of them, and what was there as it was."""
     maker = os.path.join(context.targets, "../tools/make-session")

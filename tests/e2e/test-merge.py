@@ -5,9 +5,9 @@ import re
 import signal
 import sqlite3
 
-from harness import cases, expect, one_line, require
+from harness import File, cases, expect, more, one_line, require
 
-STATUS = {"memory": 3}  # of the managed program when all is well
+FILE = File(without_perf=("sums/samples",))
 SESSIONS = "a.dwell", "b.dwell", "c.dwell"
 # What tells rows apart, in order of a tree's path; what is left of a row is added up.
 NAMES = ("section", "process_name", "command", "thread_name", "module_name", "source_file", "file", "function_name",
@@ -228,7 +228,7 @@ def test_what_does_not_go_together(context):
         require(not any(".partial" in name for name in os.listdir(context.scratch)), os.listdir(context.scratch))
 
 
-@cases(signal.SIGINT, signal.SIGTERM)
+@cases(signal.SIGINT, *more(signal.SIGTERM))
 def test_interrupted(context, number):
     """It ends by the signal and leaves nothing."""
     record(context, "samples", "a.dwell", 0)
