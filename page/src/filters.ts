@@ -27,6 +27,8 @@ export class Filters {
 	private readonly opener: HTMLElement;
 	/** Beside the opener, whose sheet stays open while they change. */
 	private readonly chosen = el("span.chips");
+	/** Makes what stands in the sheet what is chosen by now. */
+	private follow: ((filter: Filter) => void)[] = [];
 
 	constructor(private readonly context: Context) {
 		this.opener = popover("Filter", "Show a part of the recording only. (f)", () => this.choices());
@@ -73,6 +75,7 @@ export class Filters {
 
 	show(state: State): void {
 		const chips = this.chips(state.filter);
+		for (const follow of this.follow) follow(state.filter);
 		const take = (chip: Chip) => this.context.dispatch({ type: "filter", set: chip.without });
 		const elements: Child[] = chips.map((chip) =>
 			el(
@@ -98,7 +101,7 @@ export class Filters {
 		for (const [id, name] of all.slice(0, 500)) {
 			const box = el("input", { type: "checkbox" });
 			const chosen = () => (this.context.state.filter[key] ?? []) as T[];
-			box.checked = chosen().includes(id);
+			this.follows(({ [key]: ids }) => (box.checked = ((ids ?? []) as T[]).includes(id)));
 			box.addEventListener("change", () => {
 				const next = box.checked ? [...chosen(), id] : chosen().filter((other) => other !== id);
 				this.context.dispatch({ type: "filter", set: { [key]: next } });
@@ -118,22 +121,30 @@ export class Filters {
 		return input;
 	}
 
+	/** Calls @follow with the filter, now and whenever it changes. */
+	private follows(follow: (filter: Filter) => void): void {
+		this.follow.push(follow);
+		follow(this.context.state.filter);
+	}
+
 	/** A function's name to type. */
 	private root(): HTMLElement {
-		const input = el("input", { type: "text", spellcheck: "false", value: this.context.state.filter.root ?? "" });
+		const input = el("input", { type: "text", spellcheck: "false" });
+		this.follows(({ root }) => (input.value = root ?? ""));
 		input.addEventListener("change", () => this.context.dispatch({ type: "filter", set: { root: input.value } }));
 		return el("label.line", { "data-tip": "The call tree begins at this function." }, el("span", {}, "Root"), input);
 	}
 
-	private flag(label: string, tip: string, is: boolean, set: (is: boolean) => Change): HTMLElement {
+	private flag(label: string, tip: string, is: (filter: Filter) => boolean, set: (is: boolean) => Change): HTMLElement {
 		const box = el("input", { type: "checkbox" });
-		box.checked = is;
+		this.follows((filter) => (box.checked = is(filter)));
 		box.addEventListener("change", () => this.context.dispatch({ type: "filter", set: set(box.checked) }));
 		return el("label.line", { "data-tip": tip }, box, label);
 	}
 
 	private choices(): HTMLElement {
-		const { session: { processes, modules, views }, state: { filter } } = this.context;
+		const { session: { processes, modules, views } } = this.context;
+		this.follow = [];
 		const threads = processes.flatMap((process) =>
 			process.threads.map((thread): [number, string] => [thread.id, `${thread.name || "thread"} ${thread.id} · ${process.name}`]),
 		);
@@ -141,9 +152,9 @@ export class Filters {
 			"div.filters",
 			{},
 			this.flag("Just my code", "Fold the system's code into what called it.",
-				!!filter.just_my_code, (is) => ({ just_my_code: is })),
+				(filter) => !!filter.just_my_code, (is) => ({ just_my_code: is })),
 			views.some(({ name }) => name === "waits") && this.flag("All waits count", "Waits for work, for children and for a processor, too.",
-				filter.waits === "all", (is) => ({ waits: is ? "all" : undefined })),
+				(filter) => filter.waits === "all", (is) => ({ waits: is ? "all" : undefined })),
 			this.root(),
 			this.boxes("Processes", processes.map((p): [number, string] => [p.id, `${p.name} (${p.id})`]), "process"),
 			this.boxes("Threads", threads, "thread"),

@@ -31,9 +31,9 @@ interface Answer {
 /** What rows are, as column "type" says. */
 const [SELF, CALLER, CALLEE, LINE] = [0, 1, 2, 3];
 const NAME_CHARACTERS = 52;
-/** Rows of a side that are shown, and of everything that are asked for. */
+/** Rows of a side that are shown. What there is more of is told, so all are asked for: they stand one side behind the other. */
 const ROWS_MAX = 400;
-const ASKED_MAX = 10_000;
+const ASKED_AT_ONCE = 10_000;
 
 export class CallersPanel implements Panel {
 	readonly element = el("div.callers", { tabindex: -1 });
@@ -69,12 +69,18 @@ export class CallersPanel implements Panel {
 		const of = fn || (await this.suggestion(filter));
 		if (!of) return undefined;
 		const columns = this.columns().map((column) => column.id);
-		const { rows, functions } = await this.context.client.ask<Rows>({
-			op: "rows", view: "function", name: of, filter, columns, from: 0, count: ASKED_MAX,
-		}, this.question);
-		const all = rows.map((cells, i): FunctionRow => ({
-			cells: Object.fromEntries(columns.map((id, at) => [id, cells[at] ?? null])), fnId: functions?.[i] ?? 0,
-		}));
+		const all: FunctionRow[] = [];
+		let total = 1;
+		while (all.length < total) {
+			const answer = await this.context.client.ask<Rows>({
+				op: "rows", view: "function", name: of, filter, columns, from: all.length, count: ASKED_AT_ONCE,
+			}, this.question);
+			if (!answer.rows.length) break;
+			total = answer.total;
+			all.push(...answer.rows.map((cells, i): FunctionRow => ({
+				cells: Object.fromEntries(columns.map((id, at) => [id, cells[at] ?? null])), fnId: answer.functions?.[i] ?? 0,
+			})));
+		}
 		const some = (type: number | undefined) => all.filter((row) => row.cells["type"] === type);
 		return { of, callers: some(CALLER), self: some(SELF)[0], callees: some(CALLEE), lines: some(LINE) };
 	}

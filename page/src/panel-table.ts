@@ -203,6 +203,11 @@ export class TablePanel implements Panel {
 
 	private selected(row: Row | undefined): void {
 		this.details.show(row, this.source?.max ?? []);
+		// The timeline marks rows of what is seen.
+		if (this.isInSight) this.mark(row);
+	}
+
+	private mark(row: Row | undefined): void {
 		const number = (id: string) => {
 			const cell = row?.cells[this.info.columns.findIndex((column) => column.id === id)];
 			return typeof cell === "number" ? cell : undefined;

@@ -466,6 +466,72 @@ const tests = {
 		assert.ok(wide, "the page is as wide as its window");
 	},
 
+	async same_names_are_apart() {
+		const { rows } = oracle.report("functions");
+		const twins = rows.filter((row) => row.function_name === "twin");
+		assert.equal(twins.length, 2);
+		for (const twin of twins) {
+			const at = rows.indexOf(twin);
+			const choose = async (label) => {
+				await page.go("view=functions");
+				await page.press("d");
+				await page.page.focus(".grid");
+				await page.press("Home", ...Array(at).fill("ArrowDown"));
+				await page.page.click(`.details button:text-is("${label}")`);
+				await page.page.waitForFunction((label) => location.hash.includes(label), label === "Callers" ? "function=" : "root=");
+				await page.settle();
+			};
+			const word = `names!${twin.function_address}`;
+			await choose("Callers");
+			assert.equal(new URLSearchParams(await page.hash()).get("function"), word);
+			const shown = await page.page.$$eval(".middle dd", (all) => all.map((one) => one.textContent));
+			assert.ok(shown.some((text) => text.split(" · ")[0] === String(twin.inclusive_samples)), `${shown} of ${JSON.stringify(twin)}`);
+			await page.click('.tools button:text-is("Set as root")');
+			await page.page.waitForFunction(() => location.hash.includes("root="));
+			await page.settle();
+			assert.equal(new URLSearchParams(await page.hash()).get("root"), word);
+			await choose("Set as root");
+			assert.equal(new URLSearchParams(await page.hash()).get("root"), word);
+			await page.turn(`${await page.hash()}&view=calltree`.replace("view=functions&", ""));
+			const table = await page.table();
+			const [root] = oracle.report("calltree", "--root", word, "--trim", "0", "--no-fold").rows;
+			assert.equal(wrong(table.rows[0].cells[table.columns.indexOf("inclusive_samples")] ?? "", root.inclusive_samples), "");
+			assert.equal(root.inclusive_samples, twin.inclusive_samples);
+		}
+	},
+
+	async chips_take_ticks_back() {
+		await page.go("view=functions");
+		await page.press("f");
+		const tick = async (label) => (await page.page.isChecked(`.filters label:has-text("${label}") input`));
+		await page.click('.filters label:has-text("Just my code")');
+		await page.click(".filters fieldset:last-of-type .choices label");
+		assert.deepEqual([await tick("Just my code"), await page.page.isChecked(".filters fieldset:last-of-type .choices input")], [true, true]);
+		await page.page.evaluate(() => document.querySelectorAll(".chip button").forEach((one) => one.dispatchEvent(new MouseEvent("click"))));
+		await page.settle();
+		assert.ok(await page.page.isVisible(".chips .sheet"), "the sheet is open");
+		assert.deepEqual([await tick("Just my code"), await page.page.isChecked(".filters fieldset:last-of-type .choices input")], [false, false]);
+		assert.equal(new URLSearchParams(await page.hash()).get("module"), null);
+	},
+
+	async marks_are_of_what_is_seen() {
+		// A table that has no answer, and is no longer looked at, takes no mark of another one's away.
+		await page.go("view=threads");
+		const picture = () => page.page.evaluate(() => document.querySelector(".timeline canvas").toDataURL());
+		const marked = await picture();
+		await page.turn("view=functions");
+		const plain = await picture();
+		await page.tamper(["rows"], ["rows"]);
+		await page.page.evaluate(() => (location.hash = "view=slowest"));
+		await page.page.waitForTimeout(100);
+		await page.page.evaluate(() => (location.hash = "view=threads"));
+		await page.tamper([], []);
+		await page.page.evaluate(() => window.engine.letGo());
+		await page.settle();
+		assert.ok(marked !== plain, "a mark of the row at hand");
+		assert.ok((await picture()) === marked, "the mark is gone");
+	},
+
 	async latency_is_what_reports_say() {
 		const chosen = "inclusive_latency,inclusive_latency_percent,exclusive_latency,exclusive_latency_percent,inclusive_samples";
 		for (const view of ["functions", "modules", "threads"]) {
@@ -488,7 +554,7 @@ const tests = {
 	},
 };
 
-const usual = Object.keys(tests).filter((name) => !["names_are_text", "lifetime_is_a_picture", "latency_is_what_reports_say"].includes(name));
+const usual = Object.keys(tests).filter((name) => !["names_are_text", "lifetime_is_a_picture", "latency_is_what_reports_say", "same_names_are_apart"].includes(name));
 const names = wanted.length ? Object.keys(tests).filter((name) => wanted.includes(name)) : usual;
 console.log(`1..${names.length}`);
 let failed = 0;

@@ -42,7 +42,7 @@ struct dw_amounts {
  * each if that has both samples and work, else 0. */
 void dw_amounts_init(struct dw_amounts *a, dw_measures set, uint64_t sample_ns);
 
-/* The same of all that @p was recorded with; what is made of that alone has no place. */
+/* The same of all that @p was recorded with, but for what is made of that when it is asked for. */
 void dw_amounts_init_for(struct dw_amounts *a, const struct dw_profile *p);
 
 /* Make @a a table of the same measures as @like, without rows. */

@@ -251,7 +251,7 @@ struct dw_calls {
 	uint32_t extremes_ids, slow_ids, file_ids; /* while recording: ids in use */
 	/* Of a session that was loaded for one range of time: by node id - 1, instead of deltas. */
 	struct dw_call_store sums;
-	/* With sums here or of objects: of all slices up to the last one with anything, whichever
+	/* Where it was wanted: of all slices up to the last one with anything, whichever
 	 * of them were added up. */
 	DW_VEC(struct dw_slice_activity) activity;
 	bool wants_activity; /* set before a session is loaded; else it is not added up */

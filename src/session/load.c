@@ -2,6 +2,7 @@
 #include "session/load.h"
 
 #include "session/decode.h"
+#include "session/values.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -70,6 +71,8 @@ int dw_loading_finish(struct dw_loading *l, struct dw_error *err)
 		rc = dw_decode_finish(l->p, err);
 	if (!rc && l->range && dw_session_range_is_all(l->range) && !l->keeps_slices)
 		join_slices(&l->p->calls);
+	if (!rc && dw_note_activity_of_deltas(l->p))
+		rc = dw_error_set(err, -ENOMEM, "no memory to read it");
 	/* A session may have nodes or groups and no deltas. */
 	if (!rc && l->range &&
 	    (dw_call_store_extend(&l->p->calls.sums, l->p->calls.nodes.n) ||

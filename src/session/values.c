@@ -326,6 +326,29 @@ int dw_take_call_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *
 	return rc;
 }
 
+int dw_note_activity_of_deltas(struct dw_profile *p)
+{
+	struct dw_calls *calls = &p->calls;
+	int rc = 0;
+
+	if (!calls->wants_activity)
+		return 0;
+	for (size_t i = 0; i < calls->deltas.n && !rc; i++) {
+		const struct dw_call_delta *d = &calls->deltas.v[i];
+
+		if (d->slice < calls->slices.n && d->node && d->node <= calls->nodes.n)
+			rc = note_activity(calls, d->slice,
+					   activity_of(calls, d->node, &d->values));
+	}
+	for (size_t i = 0; i < p->allocations.deltas.n && !rc; i++) {
+		const struct dw_alloc_delta *d = &p->allocations.deltas.v[i];
+
+		if (d->slice < calls->slices.n)
+			rc = note_activity(calls, d->slice, d->values.allocated.bytes);
+	}
+	return rc;
+}
+
 /* Of each group room for what was alive before a range, 0 at first. */
 static int extend_ranges(struct dw_allocations *t, const struct dw_call_sums *sums)
 {

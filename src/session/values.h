@@ -51,3 +51,7 @@ int dw_take_call_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *
  * slice, and becomes of that, in allocations.ranges. */
 int dw_take_alloc_sums(struct dw_cursor *c, size_t n, const struct dw_call_sums *sums,
 		       struct dw_profile *p);
+
+/* Add up by slice what the deltas of @p are, which were checked, where that is wanted and they are
+ * kept one by one (dw_calls.activity). 0 or -ENOMEM. */
+int dw_note_activity_of_deltas(struct dw_profile *p);

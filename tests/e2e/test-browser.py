@@ -17,7 +17,7 @@ NUMBERS = ("summary_leads_to_functions", "views_show_what_reports_say", "inverte
 HANDLING = ("errors_leave_no_old_numbers", "old_numbers_are_seen_to_be_old", "sorts_by_any_column", "searches",
             "searches_within_a_function", "sheets_stay_open_and_views_as_they_were", "butterfly_recentres",
             "flame_graph_leads_to_the_function_itself", "flame_graph_zooms_and_finds", "range_is_dragged_and_undone",
-            "links_restore", "keys_do_everything", "csv_is_what_the_table_shows")
+            "links_restore", "keys_do_everything", "chips_take_ticks_back", "marks_are_of_what_is_seen", "csv_is_what_the_table_shows")
 # The page is handled alike whatever it shows.
 TESTS = {method: NUMBERS + (HANDLING if IS_LONG or method == "calls" else ()) for method in ("samples", "calls", "memory")}
 
@@ -129,6 +129,27 @@ def test_live(context, case):
     if how == "killed":
         os.kill(target, signal.SIGKILL)
     recorder.communicate(timeout=60)
+
+
+TWIN = r"""
+static __attribute__((noinline)) void twin(void) { for (volatile int i = 0; i < TIMES; i++) {} }
+void ENTRY(void) { twin(); }
+"""
+
+
+def test_same_names_are_apart(context):
+    """Two functions of one name in one module are two wherever one is chosen."""
+    with open(context.path("main.c"), "w", encoding="utf-8") as f:
+        f.write("void one(void); void other(void); int main(void) { one(); other(); }\n")
+    for entry, times in (("one", 100), ("other", 200)):
+        with open(context.path(f"{entry}.c"), "w", encoding="utf-8") as f:
+            f.write(TWIN)
+        done = context.run("gcc", "-O1", "-g", "-c", f"-DENTRY={entry}", f"-DTIMES={times}000000", f"{entry}.c")
+        expect((done.returncode, done.stderr), (0, ""), "gcc")
+    done = context.run("gcc", "-O1", "-g", "-o", "names", "main.c", "one.o", "other.o")
+    expect((done.returncode, done.stderr), (0, ""), "gcc")
+    context.sample("--", context.path("names"))
+    look(context, "same_names_are_apart")
 
 
 def test_units_of_the_shell(context):

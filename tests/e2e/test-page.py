@@ -222,6 +222,38 @@ def test_view_of_what_runs(context, name):
         expect(server.stop(), 0, "status at the end")
 
 
+@cases("calls", "objects")
+def test_view_of_counts_that_go_on(context, method):
+    """Also of calls and objects there is a timeline while they are counted, and any part of the time, of one reading."""
+    template(context)
+    if method == "calls":
+        words = ("instrument", "-q", "-o", "run.dwell", "--", context.target("truth-gcc-O2"), "plain", "100")
+    else:
+        context.need("dotnet")
+        words = ("memory", "-q", "-o", "run.dwell", "--", context.target("dotnet/managed"), "trees", "14", "20000", "2")
+    recorder = context.start(context.dwell, *words)
+    context.wait_for(lambda: os.path.exists(context.path("run.dwell.partial")), "the file")
+    server = Server(context, "--no-browser", session="run.dwell.partial")
+    view, column = ("functions", "number_of_calls") if method == "calls" else ("lifetime", "instances")
+    try:
+        def asked(op, **more):
+            reading = posted(server, "look")[1]["reading"]
+            return posted(server, f"ask?{reading}", json.dumps({"op": op, **more}))[1]
+
+        def drawn():
+            return sum(sum(thread["running"]) for thread in asked("timeline").get("threads", [])) > 0
+        context.wait_for(drawn, "something on the timeline")
+        context.wait_for(lambda: asked("open")["duration_ns"] > 3e9, "some slices")
+        duration = asked("open")["duration_ns"]
+        whole, half = (asked("rows", view=view, columns=[column], count=1000, filter=part)["rows"]
+                       for part in ({}, {"until": duration // 2}))
+        require(sum(row[0] or 0 for row in whole) > sum(row[0] or 0 for row in half) > 0, (whole, half))
+        end(recorder)
+        context.wait_for(lambda: posted(server, "look")[1]["state"] == "ended", "the end")
+    finally:
+        expect(server.stop(), 0, "status at the end")
+
+
 def test_view_of_what_was_left(context):
     """A recorder that was killed is told; recovered, it is the finished session. One that is gone keeps nobody from a
     session of the same name that is finished."""
