@@ -111,6 +111,17 @@ bool dw_is_interpreter(const struct dw_profile *p, uint32_t id)
 			sizeof interpreters / sizeof *interpreters);
 }
 
+bool dw_is_ruby(const struct dw_profile *p, uint32_t id)
+{
+	const struct dw_module *m = dw_modules_get(&p->modules, id);
+	const char *path = dw_strings_get(&p->strings, m->path);
+
+	if (m->kind == DWELL_MODULE_JIT)
+		return !strcmp(path, "[ruby]") ||
+		       !strncmp(path, "<internal:", strlen("<internal:"));
+	return dw_is_interpreter(p, id) && strstr(dw_strings_get(&p->strings, m->name), "ruby");
+}
+
 bool dw_is_python_library(const struct dw_profile *p, uint32_t id)
 {
 	const struct dw_module *m = dw_modules_get(&p->modules, id);

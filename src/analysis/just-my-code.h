@@ -37,6 +37,9 @@ bool dw_is_system_module(const struct dw_profile *p, uint32_t id);
 /* Whether it is an interpreter: of Python, PHP or Ruby. */
 bool dw_is_interpreter(const struct dw_profile *p, uint32_t id);
 
+/* Whether it is an interpreter of Ruby, or has what that has in itself. */
+bool dw_is_ruby(const struct dw_profile *p, uint32_t id);
+
 /* Whether its functions are of Python's own library. */
 bool dw_is_python_library(const struct dw_profile *p, uint32_t id);
 

@@ -21,6 +21,7 @@ enum {
 	SAYS_KIND = 2,
 	SAYS_ALL = 128,
 	INTERPRETER = DWELL_NAMES, /* code of one: names of the system's */
+	INTERPRETER_OF_RUBY,
 };
 
 /* What the functions of a stack say, from the innermost frame on. */
@@ -37,7 +38,9 @@ static uint8_t classify(const struct dw_profile *p, uint32_t module)
 	if (dw_is_python_library(p, module))
 		return DWELL_NAMES_OF_PYTHON;
 	if (dw_is_interpreter(p, module))
-		return INTERPRETER;
+		return dw_is_ruby(p, module) ? INTERPRETER_OF_RUBY : INTERPRETER;
+	if (dw_is_ruby(p, module))
+		return DWELL_NAMES_OF_RUBY;
 	return dw_is_system_module(p, module) ? DWELL_NAMES_OF_SYSTEM : DWELL_NAMES_OF_USERS;
 }
 
@@ -124,7 +127,7 @@ static bool take_frame(struct dw_wait_namer *n, uint32_t frame, struct saying *s
 	const struct dw_frame *f = dw_frames_get(&n->profile->frames, frame);
 	bool in_system = dw_wait_frame_is_system(n, frame), is_all = false;
 	uint8_t code_of = in_system ? n->code_of[f->module] : DWELL_NAMES_OF_USERS;
-	enum dw_wait_names of = code_of == INTERPRETER ? DWELL_NAMES_OF_SYSTEM : code_of;
+	enum dw_wait_names of = code_of >= INTERPRETER ? DWELL_NAMES_OF_SYSTEM : code_of;
 	uint32_t chain_n;
 	const struct dw_location *chain = dw_locations_get(&n->profile->locations, frame, &chain_n);
 
@@ -140,6 +143,12 @@ static bool take_frame(struct dw_wait_namer *n, uint32_t frame, struct saying *s
 	if (code_of == INTERPRETER && !s->is_above_system && s->is_on_condition) {
 		s->kind = DWELL_WAIT_INTERPRETER;
 		is_all = true;
+	}
+	/* Of Ruby's methods those that wait for threads do so by conditions, too: the method tells.
+	 */
+	if (code_of == INTERPRETER_OF_RUBY && !s->is_above_system && s->is_on_condition) {
+		s->kind = DWELL_WAIT_INTERPRETER;
+		s->is_known = true;
 	}
 	s->is_above_system |= code_of != DWELL_NAMES_OF_SYSTEM;
 	return is_all || s->users == USERS_MAX;

@@ -185,6 +185,15 @@ static const struct name python_library[] = {
 	{"wait", DWELL_WAIT_CONDITION},
 };
 
+/* Methods in C that Ruby makes of its own queues of threads. */
+static const struct name ruby_library[] = {
+	{"sleep", DWELL_WAIT_SLEEP},	  {"join", DWELL_WAIT_CHILD},
+	{"value", DWELL_WAIT_CHILD},	  {"lock", DWELL_WAIT_LOCK},
+	{"synchronize", DWELL_WAIT_LOCK}, {"pop", DWELL_WAIT_CONDITION},
+	{"push", DWELL_WAIT_CONDITION},	  {"shift", DWELL_WAIT_CONDITION},
+	{"wait", DWELL_WAIT_CONDITION},
+};
+
 /* Functions of other standard libraries and runtimes, in whatever module. */
 static const struct name runtimes[] = {
 	{"[garbage collection]", DWELL_WAIT_COLLECTION}, /* .NET, as the agent calls it */
@@ -251,6 +260,9 @@ bool dw_wait_kind_of_function(const char *name, enum dw_wait_names of, enum dw_w
 		return find(python_library, sizeof python_library / sizeof *python_library, name,
 			    strlen(name), ret);
 	}
+	if (of == DWELL_NAMES_OF_RUBY)
+		return find(ruby_library, sizeof ruby_library / sizeof *ruby_library, name,
+			    strlen(name), ret);
 	dw_function_name_parse(name, strlen(name), &parts);
 	return find(runtimes, sizeof runtimes / sizeof *runtimes, name + parts.own,
 		    parts.own_end - parts.own, ret) ||

@@ -23,7 +23,7 @@ enum dw_wait_kind {
 	DWELL_WAIT_IDLE,	/* work: in event loops, in the home of a thread of a pool */
 	DWELL_WAIT_CHILD,	/* the end of a process or a thread */
 	DWELL_WAIT_READY,	/* a processor: what it waited for had come */
-	DWELL_WAIT_INTERPRETER, /* the lock without which no thread runs Python (GIL) */
+	DWELL_WAIT_INTERPRETER, /* the lock without which no thread runs Python or Ruby (GIL) */
 	DWELL_WAIT_KINDS
 };
 
@@ -57,6 +57,7 @@ enum dw_wait_names {
 	DWELL_NAMES_OF_USERS,  /* among them libraries' that everybody knows */
 	DWELL_NAMES_OF_SYSTEM, /* the C library's, and what is beside it */
 	DWELL_NAMES_OF_PYTHON, /* its own library's */
+	DWELL_NAMES_OF_RUBY,   /* its methods in C */
 	DWELL_NAMES
 };
 

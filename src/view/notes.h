@@ -106,6 +106,10 @@ enum dw_note_kind {
 	F(WAITS_CUT, "waits_stacks_cut", "{0c stack of a wait} cut: outer callers are missing.")                \
 	F(WAITS_UNREAD, "waits_python_unread",                                                                  \
 	  "{0c stack of a wait} without some of its Python functions, which could not be read just then.")      \
+	F(WAITS_PHP_UNREAD, "waits_php_unread",                                                                 \
+	  "{0c stack of a wait} without some of its PHP functions, which could not be read just then.")         \
+	F(WAITS_RUBY_UNREAD, "waits_ruby_unread",                                                               \
+	  "{0c stack of a wait} without some of its Ruby functions, which could not be read just then.")        \
 	S(WAITS_WITHOUT_STACKS,                                                                                 \
 	  "Waits have no stacks: we may not read the processes' memory (another user's, or "                    \
 	  "kernel.yama.ptrace_scope).")                                                                         \

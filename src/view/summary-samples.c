@@ -95,7 +95,7 @@ static void add_sampler(struct dw_notes *t)
 	if (is_sampler(t, "outside"))
 		dw_note(t, SAYS, PROCFS, .name = {why});
 	t->in_details = true;
-	dw_notes_facts(t, DWELL_SAYS_WAITS_CUT, DWELL_SAYS_WAITS_UNREAD);
+	dw_notes_facts(t, DWELL_SAYS_WAITS_CUT, DWELL_SAYS_WAITS_RUBY_UNREAD);
 	t->in_details = false;
 	if (dw_notes_fact(t, "waits_stacks_refused", 0) &&
 	    !dw_notes_fact(t, "waits_stacks_whole", 0) && !dw_notes_fact(t, "waits_stacks_cut", 0))

@@ -45,7 +45,7 @@ struct dw_sample_ring {
 
 enum dw_sample_kind {
 	DWELL_SAMPLE_STACK = 1, /* registers (uint64 by number), then the stack from rsp on */
-	DWELL_SAMPLE_THREAD,	/* a thread begins */
+	DWELL_SAMPLE_THREAD,	/* a thread begins: what its variables lie around (uint64) */
 	DWELL_SAMPLE_MAPS,	/* the text of /proc/PID/maps */
 	/* Of CPython, see wire/interpreter.h. */
 	DWELL_SAMPLE_INTERPRETER,	/* struct dw_interpreter_runtime */

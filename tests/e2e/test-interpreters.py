@@ -95,11 +95,11 @@ RUBY_CALLS = {
     "k_hot": {"k_main"},
 }
 LANGUAGES = {
-    "php": {"known": "known.php", "shares": "shares.php", "calls": PHP_CALLS,
+    "php": {"known": "known.php", "shares": "shares.php", "waiting": "waiting.php", "calls": PHP_CALLS,
             "machine": ("execute_ex", "zend_", "php8"),
             "loop": ("    for ($i = 0; $i < $n; $i++) {", "        $s += $i * 31;"), "spend": "Sixth::spend",
             "between": ("usort", "k_key"), "kinds": ("once", "fork", "spawn")},
-    "ruby": {"known": "known.rb", "shares": "shares.rb", "calls": RUBY_CALLS, "machine": ("libruby", "rb_"),
+    "ruby": {"known": "known.rb", "shares": "shares.rb", "waiting": "waiting.rb", "calls": RUBY_CALLS, "machine": ("libruby", "rb_"),
              "loop": ("  while i < n", "    s += i * 31", "    i += 1"), "spend": "spend",
              "between": ("sort_by", "block in k_sort"), "kinds": ("once", "fork", "spawn", "threads")},
 }
@@ -196,3 +196,18 @@ def test_shares_lines_and_first_screen(context, language):
     require("half" in functions[0] or "step" in functions[0], done.stdout)
     for word in facts_of["machine"]:
         require(word not in "\n".join(functions[:3]), f"{word} on the first screen: {done.stdout}")
+
+
+@cases(*LANGUAGES)
+def test_waits_are_of_functions(context, language):
+    done, facts = sample(context, language, target(language, "waiting"), "30")
+    took = {name: int(ns) for name, ns in (line.split() for line in done.stdout.splitlines())}
+    read, unread = (facts[f"waits_{language}_{name}"] for name in ("read", "unread"))
+    require(read > 10 and read > 20 * unread, f"stacks of waits: {read} read, {unread} not")
+    rows = {row["function_name"]: row for row in context.report("functions", "--waits", "all")["rows"]}
+    for name in ("naps", "reads"):
+        waited = rows[name]["inclusive_blocked_time"]
+        require(0.7 * took[name] < waited < 1.1 * took[name], f"{name} waited {waited} of {took[name]}")
+    waits = {row["waits_for"]: row for row in context.report("waits")["rows"]}
+    expect(waits["sleep"]["function_name"], "naps", f"who sleeps: {waits}")
+    require(waits["sleep"]["function_wait_time"] > 0.6 * took["naps"], f"{waits['sleep']} of {took['naps']}")

@@ -15,14 +15,6 @@ enum {
 	NAMES = 16,	/* behind the number of the last one */
 };
 
-uint64_t dw_thread_pointer(void)
-{
-	uint64_t thread;
-
-	__asm__("mov %%fs:0, %0" : "=r"(thread));
-	return thread;
-}
-
 /* What the displacement at @code[@i] leads to, which ends its instruction. */
 static uint64_t target(const uint8_t *code, uint32_t i)
 {

@@ -9,6 +9,7 @@
 #include "agent/core/agent.h"
 #include "agent/core/bytes.h"
 #include "agent/sample/interpreter.h"
+#include "arch/clock.h"
 #include "interpreter/ruby/frames.h"
 #include "interpreter/ruby/layout.h"
 

@@ -5,9 +5,6 @@
 
 #include <stdint.h>
 
-/* The calling thread's pointer, which its variables lie around. [async-signal-safe] */
-uint64_t dw_thread_pointer(void);
-
 /*
  * Where Ruby keeps its table of names, which no symbol leads to: found in the code of rb_id2str()
  * at @id2str (0 = there is none), which loads it beside the number of the last name. 0 = not found.

@@ -121,6 +121,7 @@ static void forked(void)
 	dw_sampling.ring->bytes = dw_sampling.ring_bytes;
 	dw_sampling.told = 0;
 	dw_interpreter_forked();
+	dw_thread_tell();
 }
 
 static void confined(bool is_so)

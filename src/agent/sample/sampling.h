@@ -156,6 +156,9 @@ void *dw_thread_entry(void *start) __attribute__((visibility("hidden")));
 struct dw_thread_run dw_thread_begin(void *start, uint64_t top)
 	__attribute__((visibility("hidden")));
 
+/* Tell the collector of the calling thread. */
+void dw_thread_tell(void);
+
 /* Give the calling thread its timer, and tell the collector of it. */
 void dw_thread_sampled(void);
 

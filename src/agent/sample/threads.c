@@ -190,14 +190,22 @@ void dw_timers_forget(void)
 
 __thread uint64_t dw_sample_top __attribute__((tls_model("initial-exec")));
 
-void dw_thread_sampled(void)
+void dw_thread_tell(void)
 {
+	const uint64_t pointer = dw_thread_pointer();
 	struct dw_ring_place place;
 
+	if (!dw_ring_begin(&place, DWELL_SAMPLE_THREAD, sizeof(pointer)))
+		return;
+	dw_ring_write(&place, 0, &pointer, sizeof(pointer));
+	dw_ring_end(&place, sizeof(pointer));
+}
+
+void dw_thread_sampled(void)
+{
 	if (!dw_timer_arm((uint32_t)dw_syscall(SYS_gettid)))
 		__atomic_fetch_add(&dw_sampling.ring->threads_refused, 1, __ATOMIC_RELAXED);
-	if (dw_ring_begin(&place, DWELL_SAMPLE_THREAD, 0))
-		dw_ring_end(&place, 0);
+	dw_thread_tell();
 }
 
 struct dw_thread_run dw_thread_begin(void *start, uint64_t top)

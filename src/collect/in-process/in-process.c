@@ -411,7 +411,7 @@ static int note_frames(struct dw_backend *b, const char *name,
 	} rows[] = {
 		{"samples", c->samples},
 		{"unknown", c->unknown},
-		{"unread", c->torn + c->unmatched + c->unnamed},
+		{"unread", dw_interpreter_unread(c)},
 	};
 	char key[32];
 	int rc = 0;
@@ -425,15 +425,13 @@ static int note_frames(struct dw_backend *b, const char *name,
 
 static int note_interpreters(struct dw_backend *b)
 {
-	static const char *const names[DWELL_LANGUAGES_END] = {
-		[DWELL_PYTHON] = "python", [DWELL_PHP] = "php", [DWELL_RUBY] = "ruby"};
 	const struct dw_interpreter_counts *counts = b->dispatcher.unwinder.interpreters.counts;
 	int rc = 0;
 
 	for (int i = DWELL_PYTHON; i < DWELL_LANGUAGES_END && !rc; i++)
-		if (i == DWELL_PYTHON || counts[i].samples || counts[i].unknown || counts[i].torn ||
-		    counts[i].unmatched || counts[i].unnamed)
-			rc = note_frames(b, names[i], &counts[i]);
+		if (i == DWELL_PYTHON || counts[i].samples || counts[i].unknown ||
+		    dw_interpreter_unread(&counts[i]))
+			rc = note_frames(b, dw_language_name((uint32_t)i), &counts[i]);
 	return rc;
 }
 

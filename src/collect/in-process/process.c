@@ -444,6 +444,8 @@ static int take_record(void *ctx, const struct dw_in_process_record *record)
 		rc = dw_track_thread(t, g->p->pid, record->tid, record->time_ns, &th);
 		if (!rc)
 			th->untold = 0;
+		if (!rc && record->content_bytes == sizeof th->pointer)
+			memcpy(&th->pointer, record->content, sizeof th->pointer);
 		return rc;
 	default:
 		g->r->malformed++;

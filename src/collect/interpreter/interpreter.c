@@ -11,6 +11,7 @@
 #include "code/python/line-table.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,16 +103,16 @@ static void put_name(struct dw_buf *to, const struct told *t, const char *path)
 static int declare(struct dw_interpreters *all, const struct dw_interpreter_process *p,
 		   const struct told *t, uint32_t *ret, uint32_t *ret_module)
 {
-	static const char *const modules[DWELL_LANGUAGES_END] = {
-		[DWELL_PYTHON] = "[python]", [DWELL_PHP] = "[php]", [DWELL_RUBY] = "[ruby]"};
 	dw_auto(dw_buf) name = DW_BUF_INIT;
 	dw_auto(dw_buf) file = DW_BUF_INIT;
 	struct dw_jit_declaration d;
 	const char *path;
+	char none[16];
 	int rc;
 
 	put_text(&file, &t->head.file, t->file);
-	path = file.len ? dw_buf_str(&file) : modules[p->told.language];
+	snprintf(none, sizeof none, "[%s]", dw_language_name(p->told.language));
+	path = file.len ? dw_buf_str(&file) : none;
 	put_name(&name, t, path);
 	if (name.failed || file.failed)
 		return -ENOMEM;
@@ -189,6 +190,14 @@ static int place(struct dw_interpreters *all, const struct dw_interpreter_proces
 	if (!rc)
 		rc = dw_map_put(&all->places, key, (uint32_t)all->svmas.n);
 	return rc ? rc : add_lines(all, p, t, function, *ret);
+}
+
+const char *dw_language_name(uint32_t language)
+{
+	static const char *const names[DWELL_LANGUAGES_END] = {
+		[DWELL_PYTHON] = "python", [DWELL_PHP] = "php", [DWELL_RUBY] = "ruby"};
+
+	return names[language];
 }
 
 struct dw_interpreter_process *dw_interpreter_begin(const struct dw_interpreter_runtime *told)

@@ -35,7 +35,8 @@ struct dw_interpreters {
 	struct dw_map places; /* of functions' code in their space -> row + 1 of svmas */
 	DW_VEC(uint64_t) svmas;
 	struct dw_interpreter_counts counts[DWELL_LANGUAGES_END]; /* by language */
-	struct dw_interpreter_counts waits; /* of Python, of stacks that were read from outside */
+	/* The same of stacks that were read from outside. */
+	struct dw_interpreter_counts waits[DWELL_LANGUAGES_END];
 };
 
 /* A function. */
@@ -46,7 +47,7 @@ struct dw_interpreter_told {
 	uint64_t svma; /* of its first position, in the space of functions */
 };
 
-/* Where CPython has the states of its threads; see python-waits.c. */
+/* Where CPython has the states of its threads; see python-states.h. */
 struct dw_interpreter_threads {
 	struct dw_map by_tid; /* -> row + 1 */
 	DW_VEC(uint64_t) states;
@@ -63,6 +64,16 @@ struct dw_interpreter_process {
 	DW_VEC(struct dw_interpreter_told) codes;
 	struct dw_interpreter_threads threads;
 };
+
+/* What facts call @language, and what its interpreter has in itself is in: "python", "[python]".
+ * Static. */
+const char *dw_language_name(uint32_t language);
+
+/* The sum of what could not be told. */
+static inline uint64_t dw_interpreter_unread(const struct dw_interpreter_counts *c)
+{
+	return c->torn + c->unmatched + c->unnamed;
+}
 
 /* The process has the interpreter @told. NULL = no memory. */
 struct dw_interpreter_process *dw_interpreter_begin(const struct dw_interpreter_runtime *told);

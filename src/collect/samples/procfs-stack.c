@@ -165,16 +165,17 @@ int dw_remote_stack_copy(struct dw_remote_stack *o, pid_t pid, const struct dw_t
 	return got > 0 ? 0 : got ? (int)got : -EFAULT;
 }
 
-int dw_remote_stack_python(struct dw_remote_stack *o, struct dw_sample_unwinder *s,
-			   const struct dw_tracked_thread *th)
+int dw_remote_stack_interpreter(struct dw_remote_stack *o, struct dw_sample_unwinder *s,
+				const struct dw_tracked_thread *th)
 {
+	const struct dw_waiting_thread waiting = {th->process->pid, th->tid, th->pointer};
 	struct dw_interpreter_process *p = th->process->interpreter;
 	int rc;
 
-	o->python.is_told = false;
-	if (!p || p->told.language != DWELL_PYTHON)
+	o->interpreter.is_told = false;
+	if (!p)
 		return 0;
-	rc = dw_python_waits_read(&o->python, &s->interpreters, p, th->process->pid, th->tid);
+	rc = dw_interpreter_waits_read(&o->interpreter, &s->interpreters, p, &waiting);
 	o->read_ns = dw_clock_ns(CLOCK_MONOTONIC);
 	return rc;
 }
@@ -183,8 +184,8 @@ int dw_remote_stack_unwind(struct dw_remote_stack *o, struct dw_sample_unwinder 
 			   struct dw_tracked_thread *th, const struct dw_task_place *place,
 			   uint64_t time_ns, uint32_t *ret)
 {
-	const struct dw_interpreter_sample python = {o->python.frames, o->python.n, o->python.state,
-						     o->python.is_told};
+	const struct dw_interpreter_sample frames = {o->interpreter.frames, o->interpreter.n,
+						     o->interpreter.state, o->interpreter.is_told};
 	struct reading r = {o, s, th->process, {.base = place->sp}, 0};
 	int rc = dw_sample_unwinder_begin(s, th, time_ns);
 	bool whole;
@@ -202,7 +203,7 @@ int dw_remote_stack_unwind(struct dw_remote_stack *o, struct dw_sample_unwinder 
 		whole = !rc && unwind(&r, place);
 	}
 	if (!rc)
-		rc = dw_sample_unwinder_intern(s, th, r.n, !whole, &python, ret);
+		rc = dw_sample_unwinder_intern(s, th, r.n, !whole, &frames, ret);
 	*(whole ? &o->whole : &o->cut) += 1;
 	return rc;
 }
@@ -211,5 +212,5 @@ void dw_remote_stack_release(struct dw_remote_stack *o)
 {
 	free(o->bytes);
 	o->bytes = NULL;
-	dw_python_waits_release(&o->python);
+	dw_interpreter_waits_release(&o->interpreter);
 }

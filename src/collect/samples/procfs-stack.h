@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "collect/interpreter/python-waits.h"
+#include "collect/interpreter/waits.h"
 #include "collect/samples/call-check.h"
 #include "collect/samples/sample.h"
 #include "target/proc.h"
@@ -23,7 +23,7 @@ struct dw_remote_stack {
 	uint64_t cut;	  /* others */
 	uint64_t refused; /* we may not read */
 	struct dw_call_checks calls;
-	struct dw_python_waits python;
+	struct dw_interpreter_waits interpreter;
 };
 
 /*
@@ -32,9 +32,9 @@ struct dw_remote_stack {
  */
 int dw_remote_stack_copy(struct dw_remote_stack *o, pid_t pid, const struct dw_task_place *place);
 
-/* Read the frames of Python of @th, which waits, if it has any. 0 or -ENOMEM. */
-int dw_remote_stack_python(struct dw_remote_stack *o, struct dw_sample_unwinder *s,
-			   const struct dw_tracked_thread *th);
+/* Read the interpreter's frames of @th, which waits, if it has any. 0 or -ENOMEM. */
+int dw_remote_stack_interpreter(struct dw_remote_stack *o, struct dw_sample_unwinder *s,
+				const struct dw_tracked_thread *th);
 
 /*
  * What was copied last, of @th at @place, as a stack id of its profile. What lies deeper

@@ -528,9 +528,10 @@ int dw_sample_unwinder_intern(struct dw_sample_unwinder *s, const struct dw_trac
 			      size_t n, bool cut, const struct dw_interpreter_sample *frames,
 			      uint32_t *ret)
 {
-	const struct dw_interpreter_merge m = {s->profile, th->process->interpreter,
-					       &s->interpreters.waits};
-	struct dw_walk w = {.has_frames = frames->is_told && m.process};
+	const struct dw_interpreter_process *p = th->process->interpreter;
+	const struct dw_interpreter_merge m = {s->profile, p,
+					       &s->interpreters.waits[p ? p->told.language : 0]};
+	struct dw_walk w = {.has_frames = frames->is_told && p};
 	int rc = cut ? push_cut(s, &w) : 0;
 
 	while (n && !rc)

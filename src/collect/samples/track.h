@@ -65,6 +65,7 @@ struct dw_tracked_thread {
 	uint64_t seen_ns;     /* when it was found in /proc last, by whom looks there */
 	uint64_t gone_ns;     /* when it was found there no more, 0 = it is there */
 	uint32_t untold;      /* how often it was found there, of which its process has not told */
+	uint64_t pointer;     /* its own variables lie around it, 0 = not told */
 	struct dw_walk *walk; /* its last stack; owned, NULL = none yet */
 };
 

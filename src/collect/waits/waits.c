@@ -14,6 +14,7 @@
 #include "model/measure.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -84,7 +85,7 @@ static int read_stack(struct dw_waits_watch *w, struct dw_tracked_thread *th,
 	if (!rc)
 		rc = dw_remote_stack_copy(o, th->process->pid, place);
 	if (!rc)
-		rc = dw_remote_stack_python(o, &w->dispatcher->unwinder, th);
+		rc = dw_remote_stack_interpreter(o, &w->dispatcher->unwinder, th);
 	if (rc)
 		return rc;
 	copied_ns = o->read_ns;
@@ -238,10 +239,28 @@ static int arm(struct dw_waits_watch *w, uint64_t now_ns)
 	return timerfd_settime(w->timer_fd, TFD_TIMER_ABSTIME, &when, NULL) ? -errno : 0;
 }
 
+/* Note what was read of the frames of @language: of Python always, of others if there is something
+ * to tell. */
+static int note_frames(const struct dw_waits_watch *w, uint32_t language)
+{
+	const struct dw_interpreter_counts *c =
+		&w->dispatcher->unwinder.interpreters.waits[language];
+	struct dw_facts *f = &w->dispatcher->track.profile->facts;
+	const uint64_t unread = dw_interpreter_unread(c);
+	char key[40];
+	int rc;
+
+	if (language != DWELL_PYTHON && !c->samples && !unread)
+		return 0;
+	snprintf(key, sizeof key, "waits_%s_read", dw_language_name(language));
+	rc = dw_facts_set(f, key, (int64_t)c->samples);
+	snprintf(key, sizeof key, "waits_%s_unread", dw_language_name(language));
+	return rc ? rc : dw_facts_set(f, key, (int64_t)unread);
+}
+
 /* Note in the profile how waits were recorded. */
 static int note(const struct dw_waits_watch *w)
 {
-	const struct dw_interpreter_counts *python = &w->dispatcher->unwinder.interpreters.waits;
 	struct dw_facts *f = &w->dispatcher->track.profile->facts;
 	const struct {
 		const char *key;
@@ -251,13 +270,13 @@ static int note(const struct dw_waits_watch *w)
 		{"waits_stacks_cut", w->remote.cut},
 		{"waits_stacks_refused", w->remote.refused},
 		{"waits_unseen_ns", w->nameless_ns},
-		{"waits_python_read", python->samples},
-		{"waits_python_unread", python->torn + python->unmatched + python->unnamed},
 	};
 	int rc = dw_facts_set_text(f, "off_cpu", w->has_records ? "switches" : "times");
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows && !rc; i++)
 		rc = dw_facts_set(f, rows[i].key, (int64_t)rows[i].value);
+	for (uint32_t i = DWELL_PYTHON; i < DWELL_LANGUAGES_END && !rc; i++)
+		rc = note_frames(w, i);
 	return rc;
 }
 

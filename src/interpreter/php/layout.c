@@ -18,3 +18,11 @@ const struct dw_php_layout *dw_php_layout(uint32_t api)
 			return &layouts[i];
 	return NULL;
 }
+
+const struct dw_php_layout *dw_php_layout_of(uint32_t version)
+{
+	for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts); i++)
+		if (layouts[i].version == version)
+			return &layouts[i];
+	return NULL;
+}

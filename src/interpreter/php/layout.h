@@ -17,3 +17,6 @@ struct dw_php_layout {
 /* The layout of the version with modules of @api, NULL = none is known. [async-signal-safe]
  * [any-thread] */
 const struct dw_php_layout *dw_php_layout(uint32_t api);
+
+/* The layout of @version, likewise. */
+const struct dw_php_layout *dw_php_layout_of(uint32_t version);
