@@ -114,7 +114,8 @@ def sample(context, language, *words):
     done = context.sample("--", language, *words)
     facts = context.report("summary")["session"]
     expect((facts["road"], facts["samples_lost"], facts["records_lost"]), ("inside", 0, 0), "sampler, lost")
-    require(facts[f"{language}_unread"] <= 0.02 * facts["samples_kept"], f"unread: {facts[f'{language}_unread']}")
+    unread = facts.get(f"{language}_unread", 0)  # there may be no samples, where all is waiting
+    require(unread <= 0.02 * facts["samples_kept"] + 2, f"{unread} samples were not read")
     return done, facts
 
 

@@ -11,6 +11,8 @@ def rounds(n, ours)
     start = now
     naps
     took["naps"] += now - start
+  end
+  n.times do
     ours.puts "word"
     start = now
     reads(ours)
