@@ -33,7 +33,9 @@ struct dw_interpreter_runtime {
 	uint32_t version;  /* 0x30b = 3.11 */
 	uint64_t eval;	   /* avma of the function that runs frames, 0 = they cannot be read */
 	uint64_t data;	   /* avma of what leads to frames: of _PyRuntime */
-	uint64_t type;	   /* of Python: of PyCode_Type */
+	uint64_t type;	   /* of Python: of PyCode_Type; see the readers of others */
+	uint64_t modules;  /* of PHP: of module_registry, which tells the version once it is filled:
+			      until then that is 0, and told again */
 };
 
 /* A text of the target's. */

@@ -8,7 +8,7 @@ function reads($pipe) { return fgets($pipe); }
 if (!pcntl_fork()) {
     fclose($ours);
     while (fgets($theirs)) {
-        usleep(10000);
+        usleep(20000);
         fwrite($theirs, "word\n");
     }
     exit(0);

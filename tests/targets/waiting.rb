@@ -26,7 +26,7 @@ ours, theirs = UNIXSocket.pair
 child = fork do
   ours.close
   while theirs.gets
-    sleep 0.01
+    sleep 0.02
     theirs.puts "word"
   end
 end

@@ -23,7 +23,6 @@ static const struct dw_interpreter_kind *const kinds[] = {&dw_python_kind, &dw_p
 static struct {
 	const struct dw_interpreter_kind *kind; /* NULL = this process has none */
 	struct dw_interpreter_found found;
-	bool is_identified;		      /* atomic: @found is complete */
 	bool is_busy;			      /* atomic: somebody completes it */
 	uint64_t *told;			      /* TOLD of them: seals; atomic */
 	struct dw_interpreter_frame *buffers; /* BUFFERS of them, */
@@ -107,7 +106,7 @@ static void tell_runtime(void)
 	struct dw_interpreter_runtime told = own.found.told;
 	struct dw_ring_place place;
 
-	if (!own.found.layout)
+	if (own.found.is_complete && !own.found.layout)
 		told.eval = 0;
 	if (!dw_ring_begin(&place, DWELL_SAMPLE_INTERPRETER, sizeof(told)))
 		return;
@@ -115,38 +114,57 @@ static void tell_runtime(void)
 	dw_ring_end(&place, sizeof(told));
 }
 
-/* Whether all is known of the interpreter. */
-static bool is_identified(void)
+/* A walk without frames, of the calling thread. */
+static void begin_walk(struct dw_interpreter_walk *w)
 {
-	if (!own.kind)
-		return false;
-	if (__atomic_load_n(&own.is_identified, __ATOMIC_ACQUIRE))
-		return true;
-	if (!own.kind->identify || __atomic_exchange_n(&own.is_busy, true, __ATOMIC_ACQUIRE))
-		return false;
-	if (own.kind->identify(&own.found)) {
-		tell_runtime();
-		__atomic_store_n(&own.is_identified, true, __ATOMIC_RELEASE);
-	}
-	__atomic_store_n(&own.is_busy, false, __ATOMIC_RELEASE);
-	return own.is_identified;
-}
-
-bool dw_interpreter_look(struct dw_interpreter_walk *w, const uint64_t *registers)
-{
-	uint64_t place = is_identified() && own.found.layout ? own.kind->place(&own.found) : 0;
-
-	if (!place)
-		return false;
 	*w = (struct dw_interpreter_walk){
 		.frames = {.reader = own.kind->reader,
 			   .layout = own.found.layout,
 			   .data = own.found.told.data,
 			   .type = own.found.told.type,
-			   .registers = registers,
 			   .memory = {.copy = dw_interpreter_copy_page, .pid = dw_sys_getpid()},
 			   .state = DWELL_INTERPRETER_TORN,
 			   .met = tell}};
+}
+
+/* Find out what is left to be. */
+static void complete(void)
+{
+	struct dw_interpreter_walk w;
+
+	begin_walk(&w);
+	if (!take_buffers(&w))
+		return;
+	dw_interpreter_memory_begin(&w.frames.memory);
+	if (own.kind->identify(&own.found, &w.frames.memory)) {
+		__atomic_store_n(&own.found.is_complete, true, __ATOMIC_RELEASE);
+		tell_runtime();
+	}
+	dw_interpreter_end(&w);
+}
+
+/* Whether all is known of the interpreter. */
+static bool is_complete(void)
+{
+	if (!own.kind)
+		return false;
+	if (__atomic_load_n(&own.found.is_complete, __ATOMIC_ACQUIRE))
+		return true;
+	if (__atomic_exchange_n(&own.is_busy, true, __ATOMIC_ACQUIRE))
+		return false;
+	complete();
+	__atomic_store_n(&own.is_busy, false, __ATOMIC_RELEASE);
+	return own.found.is_complete;
+}
+
+bool dw_interpreter_look(struct dw_interpreter_walk *w, const uint64_t *registers)
+{
+	uint64_t place = is_complete() && own.found.layout ? own.kind->place(&own.found) : 0;
+
+	if (!place)
+		return false;
+	begin_walk(w);
+	w->frames.registers = registers;
 	if (take_buffers(w))
 		own.kind->reader->read(&w->frames, place);
 	return true;
@@ -184,11 +202,9 @@ void dw_interpreter_start(void)
 	own.copies = dw_agent_memory(BUFFERS * sizeof(*own.copies));
 	if (!own.told || !own.buffers || !own.copies) {
 		own.found.layout = NULL;
-		own.is_identified = true;
+		own.found.is_complete = true;
 	}
-	own.is_identified |= !own.kind->identify;
-	if (own.is_identified)
-		tell_runtime();
+	tell_runtime();
 }
 
 void dw_interpreter_forked(void)
@@ -198,6 +214,5 @@ void dw_interpreter_forked(void)
 	if (!own.told)
 		return;
 	memset(own.told, 0, TOLD * sizeof(*own.told));
-	if (own.is_identified)
-		tell_runtime();
+	tell_runtime();
 }

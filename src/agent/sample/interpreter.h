@@ -17,7 +17,7 @@ struct dw_interpreter_found {
 	struct dw_interpreter_runtime told;
 	const void *layout;   /* NULL = none whose frames can be read */
 	void *(*state)(void); /* of Python: PyGILState_GetThisThreadState() */
-	uint64_t registry;    /* of PHP: module_registry */
+	bool is_complete;     /* nothing is left to be found out in handlers */
 };
 
 /* How one language's interpreter is found in a process, one file each. */
@@ -25,8 +25,8 @@ struct dw_interpreter_kind {
 	const struct dw_interpreter_reader *reader;
 	/* Whether this process has one; fills in what can be said of it in the constructor. */
 	bool (*find)(struct dw_interpreter_found *ret);
-	/* Fill in the rest, in a handler. False: nothing can be said yet. NULL = there is none. */
-	bool (*identify)(struct dw_interpreter_found *found);
+	/* Complete it, in a handler, where that is left to do. False: nothing can be said yet. */
+	bool (*identify)(struct dw_interpreter_found *found, struct dw_interpreter_memory *m);
 	/* Where the frames of the calling thread begin, 0 = it has none. */
 	uint64_t (*place)(const struct dw_interpreter_found *found);
 };

@@ -115,6 +115,7 @@ static bool find(struct dw_interpreter_found *ret)
 	if (l && has_members(l) && (l->version < VERSION_313 || has_offsets(l, runtime)) &&
 	    ret->state && ret->told.type && ret->told.eval)
 		ret->layout = l;
+	ret->is_complete = true;
 	return true;
 }
 

@@ -46,6 +46,7 @@ static bool find(struct dw_interpreter_found *ret)
 		.type = dw_ruby_names((uint64_t)dw_loader_first("rb_id2str"))};
 	if (l && at && ret->told.eval)
 		ret->layout = l;
+	ret->is_complete = true;
 	return true;
 }
 

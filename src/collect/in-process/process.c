@@ -330,17 +330,25 @@ static int take_frames(const struct reading *g, const struct dw_in_process_recor
 	return take_stack(g, record, record->content + n, record->content_bytes - n, &frames);
 }
 
-/* The process has an interpreter, which it tells once: in its constructor, or when it was forked.
- */
+/* The process has an interpreter, which it tells in its constructor, or when it was forked. */
 static int begin_interpreter(const struct reading *g, struct dw_tracked_process *p,
 			     const struct dw_interpreter_runtime *told, uint64_t time_ns)
 {
-	if (p->interpreter || !told->language || told->language >= DWELL_LANGUAGES_END)
+	if (!told->language || told->language >= DWELL_LANGUAGES_END)
 		return DWELL_ERR_FORMAT;
+	if (p->interpreter && (p->interpreter->told.language != told->language ||
+			       p->interpreter->told.version || p->interpreter->is_known))
+		return DWELL_ERR_FORMAT;
+	if (p->interpreter) { /* its version, where that could not be told before */
+		p->interpreter->told.version = told->version;
+		p->interpreter->is_known = true;
+	}
 	if (!told->eval) {
 		g->r->dispatcher->unwinder.interpreters.counts[told->language].unknown++;
 		return 0;
 	}
+	if (p->interpreter)
+		return 0;
 	p->interpreter = dw_interpreter_begin(told);
 	return p->interpreter ? place_interpreter(g, p, time_ns) : -ENOMEM;
 }

@@ -204,8 +204,10 @@ struct dw_interpreter_process *dw_interpreter_begin(const struct dw_interpreter_
 {
 	struct dw_interpreter_process *p = calloc(1, sizeof *p);
 
-	if (p)
-		p->told = *told;
+	if (!p)
+		return NULL;
+	p->told = *told;
+	p->is_known = told->version;
 	return p;
 }
 

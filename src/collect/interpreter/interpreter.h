@@ -57,6 +57,7 @@ struct dw_interpreter_threads {
 /* One process's interpreter. */
 struct dw_interpreter_process {
 	struct dw_interpreter_runtime told;
+	bool is_known;	/* all of it was told */
 	bool is_placed; /* the next two are known */
 	uint64_t bias;	/* of the module with it: svma = avma - bias */
 	struct dw_interpreter_eval eval;

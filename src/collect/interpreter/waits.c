@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "collect/interpreter/python-states.h"
+#include "interpreter/php/build.h"
 #include "interpreter/php/frames.h"
-#include "interpreter/php/layout.h"
 #include "interpreter/python/frames.h"
 #include "interpreter/python/layout.h"
 #include "interpreter/ruby/frames.h"
@@ -101,6 +101,8 @@ static int find_place(struct reading *g, const struct dw_waiting_thread *th, uin
 /* How the interpreter's memory is read. False: it is not known. */
 static bool find_reader(struct dw_interpreter_frames *f, const struct dw_interpreter_runtime *told)
 {
+	const struct dw_php_layout *php = NULL;
+
 	f->data = told->data;
 	f->type = told->type;
 	switch (told->language) {
@@ -110,7 +112,11 @@ static bool find_reader(struct dw_interpreter_frames *f, const struct dw_interpr
 		break;
 	case DWELL_PHP:
 		f->reader = &dw_php_reader;
-		f->layout = dw_php_layout_of(told->version);
+		if (told->version)
+			php = dw_php_layout_of(told->version);
+		else if (!dw_php_identify(&f->memory, told->modules, &php))
+			return false;
+		f->layout = php;
 		break;
 	case DWELL_RUBY:
 		f->reader = &dw_ruby_reader;
@@ -133,11 +139,13 @@ int dw_interpreter_waits_read(struct dw_interpreter_waits *r, struct dw_interpre
 		.rc = prepare(r)};
 	uint64_t place;
 
-	if (g.rc || !find_reader(&g.frames, &p->told))
+	if (g.rc)
 		return g.rc;
 	g.frames.memory.copies = r->copies;
 	g.frames.rows = r->frames;
 	dw_interpreter_memory_begin(&g.frames.memory);
+	if (!find_reader(&g.frames, &p->told))
+		return 0;
 	g.rc = find_place(&g, th, &place);
 	if (g.rc || !place)
 		return g.rc;
