@@ -68,10 +68,13 @@ struct paths {
 	size_t folded; /* paths, and times that those above the user's code were left out */
 };
 
-/* Whether the module at @path, a source file of a language, is what its interpreter has in itself,
- * or comes with Ruby's: not what was installed beside that. */
+/* Whether the module at @path, a source file or a library, is what an interpreter of PHP or Ruby
+ * has in itself, or comes with it: not what was installed beside that. */
 static bool comes_with_another(const struct dw_module *m, const char *path)
 {
+	if (m->kind == DWELL_MODULE_FILE)
+		return strstr(path, "/lib/php/20") ||
+		       (strstr(path, "/ruby/") && strstr(path, ".so") && !strstr(path, "/gems/"));
 	if (m->kind != DWELL_MODULE_JIT)
 		return false;
 	if (!strcmp(path, "[php]") || !strcmp(path, "[ruby]") ||
@@ -136,7 +139,8 @@ static bool is_language_library(const struct dw_profile *p, uint32_t id)
 	const struct dw_module *m = dw_modules_get(&p->modules, id);
 
 	return dw_is_python_library(p, id) ||
-	       comes_with_another(m, dw_strings_get(&p->strings, m->path));
+	       (m->kind == DWELL_MODULE_JIT &&
+		comes_with_another(m, dw_strings_get(&p->strings, m->path)));
 }
 
 /* Whose code a module is that the system has. */
@@ -156,7 +160,7 @@ bool dw_is_system_module(const struct dw_profile *p, uint32_t id)
 
 	if (m->kind == DWELL_MODULE_KERNEL || m->kind == DWELL_MODULE_VDSO ||
 	    comes_with_python(m, dw_strings_get(&p->strings, m->path)) ||
-	    is_language_library(p, id) || dw_is_interpreter(p, id))
+	    comes_with_another(m, dw_strings_get(&p->strings, m->path)) || dw_is_interpreter(p, id))
 		return true;
 	return fits_one(name, system_modules, sizeof system_modules / sizeof *system_modules);
 }
