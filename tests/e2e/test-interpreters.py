@@ -99,10 +99,11 @@ LANGUAGES = {
     "php": {"known": "known.php", "shares": "shares.php", "waiting": "waiting.php", "calls": PHP_CALLS,
             "machine": ("execute_ex", "zend_", "php8"),
             "loop": ("    for ($i = 0; $i < $n; $i++) {", "        $s += $i * 31;"), "spend": "Sixth::spend",
-            "between": ("usort", "k_key"), "kinds": ("once", "fork", "spawn")},
+            "between": ("usort", "k_key"), "kinds": ("once", "fork", "spawn"), "empty": "-r",
+            "compiles": ("-d", "opcache.enable_cli=1", "-d", "opcache.jit=tracing", "-d", "opcache.jit_buffer_size=32M")},
     "ruby": {"known": "known.rb", "shares": "shares.rb", "waiting": "waiting.rb", "calls": RUBY_CALLS, "machine": ("libruby", "rb_"),
              "loop": ("  while i < n", "    s += i * 31", "    i += 1"), "spend": "spend",
-             "between": ("sort_by", "block in k_sort"), "kinds": ("once", "fork", "spawn", "threads")},
+             "between": ("sort_by", "block in k_sort"), "kinds": ("once", "fork", "spawn", "threads"), "empty": "-e", "compiles": ("--yjit",)},
 }
 
 
@@ -129,12 +130,9 @@ def stacks(context):
         yield names.split(";")[1:], int(n)
 
 
-@cases(*(f"{language}-{kind}" for language, of in LANGUAGES.items() for kind in of["kinds"]))
-def test_each_function_has_its_callers(context, case):
-    language, kind = case.split("-")
-    calls = LANGUAGES[language]["calls"]
-    done, facts = sample(context, language, target(language, "known"), "1.5", *([] if kind == "once" else [kind]))
-    expect(done.stdout, "done\n" if kind != "spawn" else "done\ndone\n", "output")
+def check_callers(context, calls):
+    """How many samples there are, how many are in the program's functions, in how many of these one has a caller
+    that does not call it, and which functions were met."""
     total, told, wrong, met = 0, 0, collections.Counter(), collections.Counter()
     for names, n in stacks(context):
         # Before the program begins its interpreter runs code of its own, by the same names.
@@ -150,11 +148,37 @@ def test_each_function_has_its_callers(context, case):
         met.update({name: n for name in set(known)})
         if bad:
             wrong[bad] += n
+    return total, told, wrong, met
+
+
+@cases(*(f"{language}-{kind}" for language, of in LANGUAGES.items() for kind in of["kinds"]))
+def test_each_function_has_its_callers(context, case):
+    language, kind = case.split("-")
+    calls = LANGUAGES[language]["calls"]
+    done, facts = sample(context, language, target(language, "known"), "1.5", *([] if kind == "once" else [kind]))
+    expect(done.stdout, "done\n" if kind != "spawn" else "done\ndone\n", "output")
+    total, told, wrong, met = check_callers(context, calls)
     require(told >= 200, f"{told} of {total} samples are in the program's functions")
     require(sum(wrong.values()) <= 0.02 * told, f"wrong callers: {wrong}, of {told} samples")
     start = 20  # samples before the program begins, of slow machines
     require(facts[f"{language}_samples"] >= 0.9 * (total - start), f"{facts[f'{language}_samples']} of {total} samples")
     require(len(met) > 0.6 * len(calls), f"functions that were met: {met}")
+
+
+@cases(*LANGUAGES)
+def test_compiled_code_is_its_functions(context, language):
+    """Of code that the interpreter compiles the native frames are cut, and its own are told."""
+    context.need(language)
+    options = LANGUAGES[language]["compiles"]
+    if context.run(language, *options, LANGUAGES[language]["empty"], "1;").returncode:
+        context.skip(f"this {language} compiles nothing")
+    context.sample("--", language, *options, target(language, "known"), "1.5")
+    total, told, wrong, _ = check_callers(context, LANGUAGES[language]["calls"])
+    require(told >= 200 and told >= 0.85 * total, f"{told} of {total} samples are in the program's functions")
+    require(sum(wrong.values()) <= 0.02 * told, f"wrong callers: {wrong}, of {told} samples")
+    require(context.report("summary")["session"]["stacks_cut"] > 10, "code that was compiled had samples")
+    made = sum(n for names, n in stacks(context) if names[-1].startswith(("[anon]", "zero+")))
+    require(made <= 0.05 * total, f"{made} of {total} samples in code without functions")
 
 
 @cases(*LANGUAGES)

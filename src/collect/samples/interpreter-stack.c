@@ -18,6 +18,7 @@ struct merging {
 	size_t left;	/* frames of the interpreter, the outer ones of which are done */
 	uint32_t stack; /* so far */
 	bool is_unnamed;
+	bool has_frames; /* of the interpreter, which go with the native ones */
 };
 
 static int push(struct merging *g, uint32_t frame)
@@ -91,6 +92,21 @@ static size_t count_evaluations(const struct merging *g, const struct dw_walk *w
 	return n;
 }
 
+/* Whether the native @frame is code that the interpreter made of its functions, which these stand
+ * for. CPython makes only what calls one function, and names it. */
+static bool is_made(const struct merging *g, uint32_t frame)
+{
+	const struct dw_profile *p = g->m->profile;
+	const struct dw_frame *f = dw_frames_get(&p->frames, frame);
+	const struct dw_module *m;
+
+	if (g->m->process->told.language == DWELL_PYTHON || !f->module)
+		return false;
+	m = dw_modules_get(&p->modules, f->module);
+	return m->kind == DWELL_MODULE_ANON ||
+	       !strcmp(dw_strings_get(&p->strings, m->path), "/dev/zero"); /* shared memory */
+}
+
 static int push_all(struct merging *g, const struct dw_walk *w, size_t at)
 {
 	int rc = 0;
@@ -100,7 +116,7 @@ static int push_all(struct merging *g, const struct dw_walk *w, size_t at)
 
 		if (g->left && dw_interpreter_evaluates(g->m->process, f->pc))
 			rc = push_group(g);
-		else
+		else if (!g->has_frames || !is_made(g, f->frame))
 			rc = push(g, f->frame);
 	}
 	return rc;
@@ -159,6 +175,7 @@ int dw_interpreter_stack_merge(const struct dw_interpreter_merge *m, const struc
 		is_unmatched = groups != 0;
 		g.left = 0;
 	}
+	g.has_frames = g.left;
 	if (!rc)
 		rc = push_callers(&g);
 	for (; is_cut && groups > evaluations && !rc; groups--)
