@@ -115,6 +115,18 @@ static void put_list(struct dw_out *out, const char *list, bool options, put_tex
 	}
 }
 
+/* Whether nobody would call @name with brackets: code without a name, the code of a file, a block. */
+static bool is_no_call(const char *name)
+{
+	static const char *const ends[] = {">", ".php", ".py", ".rb"};
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+		if (n > strlen(ends[i]) && !strcmp(name + n - strlen(ends[i]), ends[i]))
+			return true;
+	return strpbrk(name, "( ") || strstr(name, "+0x");
+}
+
 /* A function in a sentence: "read()", but "prog+0x1200", and of a long name what tells most. */
 static void put_function(struct dw_out *out, const char *name, put_text_fn *put_text)
 {
@@ -123,7 +135,7 @@ static void put_function(struct dw_out *out, const char *name, put_text_fn *put_
 	dw_out_init_buffer(&fitted);
 	dw_function_name_put_fitted(&fitted, name, FUNCTION_COLUMNS);
 	put_text(out, dw_text_columns(name) > FUNCTION_COLUMNS ? dw_buf_str(&fitted.buf) : name);
-	dw_out_puts(out, strchr(name, '(') || strstr(name, "+0x") ? "" : "()");
+	dw_out_puts(out, is_no_call(name) ? "" : "()");
 	dw_out_close(&fitted);
 }
 
