@@ -43,7 +43,7 @@ enum path_class {
 	SYSTEM,
 	LIBRARY,     /* of the system's: functions of a language's own library */
 	KERNEL,	     /* likewise */
-	INTERPRETER, /* likewise */
+	INTERPRETER, /* likewise; and interrupts, which nobody calls either */
 	STATEMENT,   /* of its parent's function */
 };
 
@@ -319,6 +319,14 @@ static int find_starts(const struct dw_profile *p, uint8_t *class_of)
 	return 0;
 }
 
+/* Whether @name is where the kernel begins with an interrupt of a device, a timer or another
+ * processor, on x86. */
+static bool is_interrupt(const char *name)
+{
+	return !strncmp(name, "asm_sysvec_", strlen("asm_sysvec_")) ||
+	       !strcmp(name, "asm_common_interrupt");
+}
+
 /* Whose code frames are, by id: enum path_class, owned by the caller. NULL: no memory. */
 static uint8_t *classify_frames(const struct dw_profile *p, const uint8_t *modules, uint32_t opened)
 {
@@ -331,6 +339,8 @@ static uint8_t *classify_frames(const struct dw_profile *p, const uint8_t *modul
 		if (f->kind != DWELL_FRAME_CODE)
 			continue;
 		class_of[id] = modules[f->module];
+		if (class_of[id] == KERNEL && is_interrupt(name_at(p, id)))
+			class_of[id] = INTERPRETER;
 		if (class_of[id] == MINE && !strcmp(name_at(p, id), "_start"))
 			class_of[id] = SYSTEM;
 	}

@@ -55,9 +55,9 @@ int dw_fold_system_code(struct dw_profile *p, const struct dw_my_code_rule *rule
 
 /* A folded profile beside the one that it was made of. */
 struct dw_folded {
-	struct dw_profile
-		profile; /* stacks, what refers to them and locations are its own, the rest borrowed */
-	size_t paths;	 /* that were folded */
+	struct dw_profile profile; /* stacks, what refers to them and locations are its own, the
+				      rest borrowed */
+	size_t paths;		   /* that were folded */
 };
 
 /*

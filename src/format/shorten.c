@@ -199,8 +199,8 @@ static bool put_ends(struct dw_buf *b, const char *s, size_t columns)
 	return false;
 }
 
-/* Of Rust's "<a::Type as b::Trait>::own", @n bytes at @s, "Type::own". False: it is no such name, or
- * does not fit. */
+/* Of Rust's "<a::Type as b::Trait>::own", @n bytes at @s, "Type::own". False: it is no such name,
+ * or does not fit. */
 static bool put_type(struct dw_buf *b, const char *s, size_t n, size_t columns)
 {
 	static const char as[] = " as ";

@@ -115,7 +115,8 @@ static void put_list(struct dw_out *out, const char *list, bool options, put_tex
 	}
 }
 
-/* Whether nobody would call @name with brackets: code without a name, the code of a file, a block. */
+/* Whether nobody would call @name with brackets: code without a name, the code of a file, a block.
+ */
 static bool is_no_call(const char *name)
 {
 	static const char *const ends[] = {">", ".php", ".py", ".rb"};

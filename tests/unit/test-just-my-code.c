@@ -9,7 +9,7 @@
 #include "maker.h"
 #include "row-amounts.h"
 
-enum { OWN = 4, MINE = OWN + 4, SYSTEMS = 5, ANY_STACKS = 300, DEPTH = 10 };
+enum { OWN = 4, MINE = OWN + 4, SYSTEMS = 5, KERNELS = 3, ANY_STACKS = 300, DEPTH = 10 };
 
 static const struct dw_my_code_rule strict, callees = {.keeps_callees = true},
 					    callers = {.keeps_callers = true};
@@ -18,7 +18,7 @@ struct world {
 	struct dw_profile p;
 	uint32_t thread;
 	uint32_t mine[MINE], systems[SYSTEMS]; /* frames */
-	uint32_t start, cut, kernel[2];	       /* frames */
+	uint32_t start, cut, kernel[KERNELS];  /* frames */
 };
 
 static void begin(struct world *w)
@@ -34,7 +34,7 @@ static void begin(struct world *w)
 	static const char *const systems[SYSTEMS] = {"qsort", "malloc", "brk", "run",
 						     "__libc_start_main_impl"};
 	struct dw_profile *p = &w->p;
-	static const char *const kernel[] = {"futex", "schedule"};
+	static const char *const kernel[KERNELS] = {"futex", "schedule", "asm_sysvec_timer"};
 	uint32_t prog, libc, the_kernel;
 
 	*w = (struct world){0};
@@ -49,7 +49,7 @@ static void begin(struct world *w)
 	for (uint32_t i = 0; i < SYSTEMS; i++)
 		w->systems[i] =
 			mk_plain_frame(p, mk_function(p, libc, systems[i], "c.c", i + 1), 0, i + 1);
-	for (uint32_t i = 0; i < 2; i++)
+	for (uint32_t i = 0; i < KERNELS; i++)
 		w->kernel[i] = mk_plain_frame(
 			p, mk_function(p, the_kernel, kernel[i], "k.c", i + 1), 0, i + 1);
 	w->start = mk_plain_frame(p, mk_function(p, prog, "_start", "a.c", 9), 0, 9);
@@ -181,6 +181,40 @@ TEST(the_kernel_below_a_call_is_the_calls)
 	CHECK_STR(fold("main futex schedule", &callees), "main futex");
 	CHECK_STR(fold("futex schedule", &callees), "futex schedule");
 	CHECK_STR(fold("cut futex schedule", &callees), "cut futex schedule");
+}
+
+/* Nobody calls an interrupt: it takes its time from where it happened. */
+TEST(interrupts_are_in_nobodys_way)
+{
+	CHECK_STR(fold("main asm_sysvec_timer schedule", &callees), "main");
+	CHECK_STR(fold("main brk asm_sysvec_timer schedule", &callees), "main brk");
+	CHECK_STR(fold("asm_sysvec_timer schedule", &callees), "asm_sysvec_timer schedule");
+}
+
+/* What is inlined into a function of the system's is that function; into the user's, it stays. */
+TEST(functions_of_the_system_are_whole)
+{
+	struct dw_folded folded;
+	struct world w;
+	struct dw_location chain[2];
+	uint32_t frames[2], n;
+
+	begin(&w);
+	for (uint32_t i = 0; i < 2; i++) {
+		chain[0] = *dw_locations_get(&w.p.locations, frame_of(&w, i ? "malloc" : "a"), &n);
+		chain[1] = *dw_locations_get(&w.p.locations, frame_of(&w, i ? "brk" : "b"), &n);
+		frames[i] = mk_frame(&w.p, (struct dw_frame){.svma = 80 + i, .module = 1 + i},
+				     chain, 2);
+	}
+	mk_samples(&w.p, w.thread, mk_stack(&w.p, frames, 2), 1);
+	CHECK_INT(dw_folded_make(&w.p, &callees, &folded, NULL), 0);
+	CHECK(dw_locations_get(&folded.profile.locations, frames[0], &n) && n == 2);
+	CHECK_INT(dw_locations_get(&folded.profile.locations, frames[1], &n)->function,
+		  chain[1].function);
+	CHECK_INT(n, 1);
+	CHECK(dw_locations_get(&w.p.locations, frames[1], &n) && n == 2);
+	dw_folded_release(&folded);
+	dw_profile_release(&w.p);
 }
 
 /* What is folded beside leaves the profile as it was. */
