@@ -237,6 +237,9 @@ void dw_live_page_free(struct dw_live_page *l)
 		return;
 	dw_page_free(l->page);
 	dw_live_close(&l->recording);
+	/* No thread loads any more. */
+	free(l->recording.path);
+	free(l->recording.partial);
 	dw_page_parts_release(&l->parts);
 	dw_buf_release(&l->running);
 	dw_buf_release(&l->finished);
