@@ -13,14 +13,29 @@ void dw_interpreter_memory_begin(struct dw_interpreter_memory *m)
 	m->copied = 0;
 }
 
+/* The slot of the page with @number: of the two that it may have, pages that are wanted in turns
+ * most often differ in one. */
+static uint32_t find_slot(const struct dw_interpreter_memory *m, uint64_t number)
+{
+	const uint64_t *known = m->copies->known;
+	uint32_t first = number % DWELL_INTERPRETER_PAGES;
+	uint32_t second = (uint32_t)(number * 0x9e3779b97f4a7c15u >> 32) % DWELL_INTERPRETER_PAGES;
+
+	if (known[first] == number)
+		return first;
+	return known[second] == number || known[first] ? second : first;
+}
+
 /* The copy of the page that has @at; NULL = it cannot be read. */
 static const uint8_t *find_page(struct dw_interpreter_memory *m, uint64_t at)
 {
-	uint64_t number = at / DWELL_INTERPRETER_PAGE, slot = number % DWELL_INTERPRETER_PAGES;
-	uint64_t *known = &m->copies->known[slot];
+	uint64_t number = at / DWELL_INTERPRETER_PAGE, *known;
+	uint32_t slot;
 
 	if (!number)
 		return NULL;
+	slot = find_slot(m, number);
+	known = &m->copies->known[slot];
 	if (*known != number) {
 		*known = 0;
 		if (m->copied++ >= COPIED_MAX ||

@@ -53,6 +53,7 @@ def main(rounds):
     threads = [threading.Thread(target=reads, args=(ends[0], rounds)), threading.Thread(target=locks, args=(lock, 1)),
                threading.Thread(target=waits, args=(event,)), threading.Thread(target=event.wait)]
     for thread in threads:
+        time.sleep(0.05)  # who waits for the event has the most of it
         thread.start()
     for _ in range(rounds):
         os.write(ends[1], b"x")
