@@ -23,6 +23,7 @@
 #define PIECE_MIN_NS 1000000000ull
 #define PIECE_MAX_NS 60000000000ull
 #define HELD_BACK_NS 2000000ull /* records of so long ago may still come */
+#define FOLLOW_NS    50000ull	/* between looks at who has a lock, of all threads together */
 
 enum {
 	READS_MAX = 24,
@@ -185,16 +186,20 @@ int dw_waits_tell(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t begin_
 }
 
 /* When what @th waits for has passed to another thread, tell what it waited for the one before:
- * until the middle between two looks. 0 or -ENOMEM. */
+ * until the middle between two looks, which are the rarer the more threads wait so. 0 or -ENOMEM.
+ */
 static int follow_holder(struct dw_waits_watch *w, const struct dw_tracked_thread *th,
 			 struct dw_waiter *v, uint64_t now_ns)
 {
-	pid_t tid = dw_lock_holder(th->process->pid, &v->at);
 	uint64_t begin = v->told_ns, passed_ns = v->held_ns + (now_ns - v->held_ns) / 2;
+	pid_t tid;
 	int rc = 0;
 
+	if (now_ns < v->held_ns + w->followed_n * FOLLOW_NS)
+		return 0;
+	tid = dw_lock_holder(th->process->pid, &v->at);
 	/* Without a holder it is on its way from one to the next. */
-	if (!tid || now_ns < v->held_ns)
+	if (!tid)
 		return 0;
 	if (tid == v->holder_tid) {
 		v->held_ns = now_ns;
@@ -351,7 +356,7 @@ static int look(struct dw_waits_watch *w, uint64_t now_ns)
 {
 	size_t n = w->dispatcher->track.threads.n;
 	uint64_t look_ns = now_ns - w->last_ns;
-	uint32_t reads = 0;
+	uint32_t reads = 0, followed = 0;
 
 	w->last_ns = now_ns;
 	for (size_t k = 0; k < n; k++) {
@@ -360,10 +365,12 @@ static int look(struct dw_waits_watch *w, uint64_t now_ns)
 
 		if (did < 0)
 			return did;
+		followed += w->waiters.v[i].id && w->waiters.v[i].holder_tid;
 		reads += (uint32_t)did;
 		if (reads == READS_MAX && did)
 			w->first = (uint32_t)((i + 1) % n);
 	}
+	w->followed_n = followed;
 	return 0;
 }
 

@@ -63,6 +63,7 @@ struct dw_waits_watch {
 	uint64_t cost_ns; /* of the last look, processor time */
 	struct dw_remote_stack remote;
 	bool knows_holders;		  /* some have been found */
+	uint32_t followed_n;		  /* threads that wait for a lock of a known holder */
 	DW_VEC(struct dw_waiter) waiters; /* by the index of the track's threads */
 	/* Of the scheduler's clock, to CLOCK_MONOTONIC, and when it was measured; 0 = not yet. */
 	int64_t clock_offset_ns;
