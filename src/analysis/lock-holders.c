@@ -9,7 +9,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { STACKS_MAX = 16 }; /* that one row is divided among: those with most */
+enum {
+	STACKS_MAX = 16,       /* that one row is divided among: those with most */
+	LOOKS_MAX = 200000000, /* at what holders did, for all rows together; */
+	LOOKS_MIN = 64,	       /* for one row so many may be in any case */
+};
 
 /* What a thread did: a wait, or a sample, which begins where it ends. */
 struct activity {
@@ -26,7 +30,8 @@ struct share {
 struct locating {
 	struct dw_profile *p;
 	DW_VEC(struct activity)
-	done; /* by holders, one after the other, each in the order of ends */
+	done;		  /* by holders, one after the other, each in the order of ends */
+	size_t looks_max; /* for one row */
 	DW_VEC(struct share) shares; /* of the row at hand, one a stack */
 	struct dw_map share_of;	     /* stack -> index + 1 */
 };
@@ -123,33 +128,50 @@ static double part_of(const struct activity *a, uint64_t from_ns, uint64_t to_ns
 	return end > begin ? a->ns * (double)(end - begin) / (double)(a->end_ns - a->begin_ns) : 0;
 }
 
+/* Whether l->done.v[@i] is there, and is what the thread of @x began before that ended. */
+static bool is_within(const struct locating *l, size_t i, const struct dw_extra *x)
+{
+	return i < l->done.n && l->done.v[i].thread == x->thread &&
+	       l->done.v[i].begin_ns < x->begin_ns + x->span_ns;
+}
+
+/* One in so many of what the thread of @x did, from l->done.v[@first] on, speaks for all. */
+static size_t step_of(const struct locating *l, const struct dw_extra *x, size_t first)
+{
+	uint64_t to_ns = x->begin_ns + x->span_ns;
+	size_t end = dw_sorted_count(l->done.v, l->done.n, a,
+				     a->thread < x->thread ||
+					     (a->thread == x->thread && a->end_ns < to_ns));
+
+	return end > first ? (end - first) / l->looks_max + 1 : 1;
+}
+
 /* Make shares of what the thread of @x did in its time, which begins at l->done.v[@first]: of waits
  * what they took, of samples the rest, in equal parts: a thread that does not wait runs, or could.
  * In short waits the holder was seen to run. 0 or -ENOMEM. */
 static int make_shares(struct locating *l, const struct dw_extra *x, size_t first)
 {
-	const struct activity *end = l->done.v + l->done.n;
 	uint64_t to_ns = x->begin_ns + x->span_ns;
 	double ran_ns = (double)x->span_ns;
 	bool has_waits = dw_extra_is_one_long_wait(x);
-	size_t samples = 0;
+	size_t samples = 0, step = step_of(l, x, first);
 	int rc = 0;
 
 	l->shares.n = 0;
 	dw_map_release(&l->share_of);
-	for (const struct activity *a = l->done.v + first;
-	     a < end && a->thread == x->thread && a->begin_ns < to_ns && !rc; a++) {
+	for (size_t i = first; is_within(l, i, x) && !rc; i += step) {
+		const struct activity *a = &l->done.v[i];
 		double ns = is_sample(a) || !has_waits ? 0 : part_of(a, x->begin_ns, to_ns);
 
+		ns *= (double)step;
 		samples += is_sample(a);
 		ran_ns -= ns;
 		if (ns > 0)
 			rc = add_share(l, a->stack, ns);
 	}
-	for (const struct activity *a = l->done.v + first;
-	     a < end && a->thread == x->thread && a->begin_ns < to_ns && ran_ns > 0 && !rc; a++)
-		if (is_sample(a))
-			rc = add_share(l, a->stack, ran_ns / (double)samples);
+	for (size_t i = first; is_within(l, i, x) && ran_ns > 0 && !rc; i += step)
+		if (is_sample(&l->done.v[i]))
+			rc = add_share(l, l->done.v[i].stack, ran_ns / (double)samples);
 	return rc;
 }
 
@@ -183,6 +205,7 @@ static int divide(struct locating *l, struct dw_extra x, size_t row)
 
 		part.stack = l->shares.v[k].stack;
 		part.n = k ? (uint64_t)((double)x.n * (l->shares.v[k].ns / all)) : left;
+		part.n = part.n < left ? part.n : left;
 		left -= part.n;
 		if (!k)
 			l->p->extras.rows.v[row] = part;
@@ -220,14 +243,17 @@ int dw_locate_lock_holders(struct dw_profile *p)
 {
 	struct locating l = {.p = p};
 	size_t n = p->extras.rows.n;
-	bool any = false;
+	size_t unlocated = 0;
 	int rc = 0;
 
 	for (size_t i = 0; i < n; i++)
-		any |= is_unlocated(&p->extras.rows.v[i]);
-	if (any)
+		unlocated += is_unlocated(&p->extras.rows.v[i]);
+	if (unlocated) {
+		l.looks_max = LOOKS_MAX / unlocated;
+		l.looks_max = l.looks_max > LOOKS_MIN ? l.looks_max : LOOKS_MIN;
 		rc = gather(&l);
-	for (size_t i = 0; i < n && any && !rc; i++)
+	}
+	for (size_t i = 0; i < n && unlocated && !rc; i++)
 		if (is_unlocated(&p->extras.rows.v[i]))
 			rc = divide(&l, p->extras.rows.v[i], i);
 	if (!rc && p->extras.rows.n > n)

@@ -9,6 +9,7 @@
 #include "model/worth.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #define MS 1000000ull
@@ -234,6 +235,35 @@ TEST(holders_are_where_they_were)
 		CHECK_INT(on[8], 0);
 		CHECK_INT(on[0], 100 * MS);
 	}
+	dw_profile_release(&p);
+}
+
+/* So much that not all can be looked at for each row: a part speaks for it, and nothing is lost. */
+TEST(holders_of_very_much)
+{
+	enum { ROWS = 40000, SAMPLES = 20000 };
+	struct dw_profile p = DW_PROFILE_INIT;
+	const uint64_t end_ns = 1000 * MS;
+	double on[3] = {0}, all = 0;
+
+	CHECK_INT(dw_facts_set_text(&p.facts, "event", "cpu-clock"), 0);
+	CHECK_INT(dw_facts_set(&p.facts, "frequency_hz", 1000), 0);
+	for (uint32_t i = 0; i < SAMPLES; i++)
+		CHECK_INT(dw_samples_add(&p.samples, end_ns / SAMPLES * i, 2, i % 3 ? 1 : 2), 0);
+	for (uint32_t i = 0; i < ROWS; i++)
+		CHECK_INT(dw_vec_push(&p.extras.rows,
+				      ((struct dw_extra){0, end_ns, i ? end_ns : UINT64_MAX, 2, 0,
+							 DWELL_MEASURE_OTHERS_WAITED, 0})),
+			  0);
+	CHECK_INT(dw_locate_lock_holders(&p), 0);
+	CHECK_INT(p.extras.rows.n, 2 * ROWS);
+	dw_vec_each(x, &p.extras.rows) {
+		CHECK(x->stack == 1 || x->stack == 2);
+		on[x->stack] += (double)x->n;
+	}
+	all = (double)UINT64_MAX + (double)(ROWS - 1) * (double)end_ns;
+	CHECK(fabs(on[1] + on[2] - all) < all / 1e9);
+	CHECK(fabs(on[1] / all - 2. / 3) < .01);
 	dw_profile_release(&p);
 }
 
