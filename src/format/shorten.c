@@ -47,11 +47,25 @@ static void put_last_part(struct dw_buf *b, const char *s, size_t n)
 	dw_buf_put(b, s + parts.own, parts.own_end - parts.own);
 }
 
+static const char as[] = " as ";
+
+/* Where " as " stands in Rust's "<a::Type as b::Trait>", with which the @n bytes at @s begin: not
+ * in brackets within. NULL: they are no such name. */
+static const char *find_as(const char *s, size_t n)
+{
+	size_t end = n && *s == '<' ? bracket_end(s, 0, n) : 0;
+
+	for (size_t at = 1; at + sizeof as - 1 < end;
+	     at = strchr("<([{", s[at]) ? bracket_end(s, at, end) : at + 1)
+		if (!memcmp(s + at, as, sizeof as - 1))
+			return s + at;
+	return NULL;
+}
+
 /* Rust's "<a::Type<T> as b::Trait>", @n bytes, as "<Type as Trait>". */
 static void put_trait(struct dw_buf *b, const char *s, size_t n)
 {
-	static const char as[] = " as ";
-	const char *between = memmem(s, n, as, sizeof as - 1);
+	const char *between = find_as(s, n);
 
 	if (!between) {
 		dw_buf_put(b, s, n);
@@ -203,8 +217,7 @@ static bool put_ends(struct dw_buf *b, const char *s, size_t columns)
  * or does not fit. */
 static bool put_type(struct dw_buf *b, const char *s, size_t n, size_t columns)
 {
-	static const char as[] = " as ";
-	const char *between = *s == '<' ? memmem(s, n, as, sizeof as - 1) : NULL;
+	const char *between = find_as(s, n);
 	struct dw_function_name parts;
 
 	if (!between)

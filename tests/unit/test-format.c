@@ -110,6 +110,8 @@ TEST(the_own_name_of_a_function_stays)
 		NULL};
 	static const char *const rust[] = {"<alloc::vec::Vec<T> as core::iter::Iterator>::next",
 					   "<Vec as Iterator>::next", "Vec::next", "next", NULL};
+	static const char *const within[] = {"<b::Map<I as c::Iter> as c::Fold>::fold",
+					     "<Map as Fold>::fold", "Map::fold", "fold", NULL};
 	static const char *const dotnet[] = {
 		"App.Models.Tree`1[System.Int32].Make(System.Int32, System.String)",
 		"App.Models.Tree`1[System.Int32].Make(…)",
@@ -154,8 +156,9 @@ TEST(the_own_name_of_a_function_stays)
 	static const char *const closure[] = {"prog::work::{{closure}}", "work::{{closure}}", NULL};
 	static const char *const plain[] = {"a_long_name_of_c", "a_long_…me_of_c", NULL};
 
-	static const char *const *const all[] = {cpp,	   rust,    dotnet,    chain,  operators,
-						 nameless, closure, turbofish, lambda, plain};
+	static const char *const *const all[] = {cpp,	    rust,     dotnet,  chain,
+						 operators, nameless, closure, turbofish,
+						 lambda,    plain,    within};
 
 	/* Each fits where the one before does not. */
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
