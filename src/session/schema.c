@@ -228,9 +228,11 @@
 	" ORDER BY {order}, t.id;"
 
 /* A heaviest child directly follows its parent, so the hot path is a run of ids. */
-#define HEAVY_INCLUSIVE "2 * c.inclusive >= a.inclusive"
+/* As dw_hot_path_find() ends the path. */
+#define HEAVY_PART "iif(a.level, 2, 10) * "
+#define HEAVY_INCLUSIVE HEAVY_PART "c.inclusive >= a.inclusive"
 #define WORK(t) "(SELECT work_inclusive_ns FROM total WHERE id = " t ".total)"
-#define HEAVY_WORK "2 * " WORK("c") " >= " WORK("a")
+#define HEAVY_WORK HEAVY_PART WORK("c") " >= " WORK("a")
 /* How rows are ordered where no rank tells. */
 #define BY_MAIN "t.exclusive DESC, t.inclusive DESC"
 #define BY_WORK "c.work_exclusive_ns DESC, c.work_inclusive_ns DESC"
