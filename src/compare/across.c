@@ -311,7 +311,7 @@ int dw_across_compare(const struct dw_profile *plain, const struct dw_profile *m
 	if (!plain->samples.n)
 		return dw_error_set(err, DWELL_ERR_REFUSED,
 				    "the sampled session has nothing to compare");
-	if (dw_sample_ns(plain) <= 0)
+	if (dw_sample_ns(plain) < 1)
 		return dw_error_set(err, DWELL_ERR_REFUSED,
 				    "the sampled session has no samples of time: shares of "
 				    "application time are compared with those of time alone");

@@ -119,9 +119,9 @@ static void tell_most(const struct dw_across_job *job, const char *before, struc
 			      beyond - TOLD);
 	if (a->switched_off)
 		dw_out_printf(&line,
-			      " %" PRId64 " functions were switched off (--overhead): their time "
+			      " %" PRId64 " function%s switched off (--overhead): their time "
 			      "from then on is their callers'.",
-			      a->switched_off);
+			      a->switched_off, a->switched_off == 1 ? " was" : "s were");
 	dw_out_puts(&line, "\n");
 	put_line(out, &line, before, job->width);
 	dw_out_close(&line);
@@ -196,8 +196,10 @@ static void write_markdown(const struct dw_across_job *job, struct dw_out *out)
 		dw_out_puts(out, "\n");
 	}
 	dw_out_close(&text);
-	dw_out_puts(out, "\n| Plain % | Measured % | Points | Allowed | Plain | Measured | Name |\n"
-			 "|--:|--:|--:|--:|--:|--:|---|\n");
+	dw_out_printf(out,
+		      "\n| Plain %% | Measured %% | Points | Allowed | Plain | Measured | %s |\n"
+		      "|--:|--:|--:|--:|--:|--:|---|\n",
+		      job->across->by_module ? "Module" : "Name");
 	while ((row = next(job, &i, &listed))) {
 		dw_out_printf(out, "| %.2f | %.2f | %+.2f | %.2f | ", row->share_pct[0],
 			      row->share_pct[1], row->points, row->allowed);
