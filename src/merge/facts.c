@@ -394,9 +394,10 @@ int dw_join_facts(struct dw_join *j, const char *path, const char *first, struct
 	int64_t duration = dw_facts_get(&j->from->facts, "duration_ns", 0);
 	int64_t sessions = dw_facts_get(&j->from->facts, "merged", 1);
 	struct dw_facts joined = {0}, *to = &j->to->profile.facts;
+	bool is_first = !j->to->sessions;
 	int rc = 0;
 
-	if (j->to->sessions) {
+	if (!is_first) {
 		rc = check(j, path, first, err);
 		if (rc)
 			return rc;
@@ -408,7 +409,7 @@ int dw_join_facts(struct dw_join *j, const char *path, const char *first, struct
 	j->to->sessions += sessions > 0 && sessions < UINT16_MAX ? (uint32_t)sessions : 1;
 	if (!rc && j->to->sessions > 1)
 		rc = dw_facts_set(&joined, "merged", j->to->sessions);
-	if (!rc && j->shift_ns)
+	if (!rc && !is_first)
 		rc = dw_facts_set(&joined, "duration_ns",
 				  (int64_t)j->shift_ns +
 					  (duration > 0 && (uint64_t)duration < j->span_ns
