@@ -102,12 +102,12 @@ static int read_session(struct dw_live_page *l, struct dw_error *err)
 	uint64_t begin_ns = dw_clock_ns(CLOCK_MONOTONIC);
 	int rc = l->page ? dw_page_reload(l->page, err) : dw_page_open(&source, &l->page, err);
 
+	/* Ids are those of the new reading, whether or not all can be got ready. */
+	l->reading += !rc;
 	if (!rc && l->loaded == DWELL_RECORDING_ENDED)
 		rc = finish(l, err);
-	if (!rc) {
+	if (!rc)
 		l->state = l->loaded;
-		l->reading++;
-	}
 	l->read_ns = dw_clock_ns(CLOCK_MONOTONIC);
 	l->took_ns = l->read_ns - begin_ns;
 	return rc;

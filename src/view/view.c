@@ -177,6 +177,7 @@ void dw_view_drop_waits(const struct dw_view *v, enum dw_column *columns)
 {
 	const uint64_t *all = v->request.totals->all;
 	uint64_t least = all[DWELL_MEASURE_WORK] / WAITS_WORTH_PART;
+
 	if (!dw_totals_has_waits(v->request.totals))
 		return;
 	for (enum dw_column c = 1; c < DWELL_COLUMNS_N; c++) {
