@@ -42,13 +42,11 @@ static uint32_t count_lines(const struct dw_location *chain, uint32_t n)
 static bool is_better(const struct dw_join *j, const struct dw_chain *old,
 		      const struct dw_location *chain, uint32_t n)
 {
-	uint32_t lines = count_lines(j->to->locations.v + old->first, old->n);
-
 	if (!old->n || !n)
 		return n;
 	if (old->n != n && dw_profile_has_calls(j->from))
 		return n < old->n;
-	return count_lines(chain, n) > lines;
+	return count_lines(chain, n) > count_lines(j->to->locations.v + old->first, old->n);
 }
 
 static int join_chain(struct dw_join *j, uint32_t frame)
