@@ -64,7 +64,8 @@ def test_parallel_parts(context):
     # Nothing runs beside what works alone.
     require(0.97 * alone["inclusive_cpu_time"] <= alone["inclusive_latency"] <= alone["inclusive_cpu_time"], alone)
     # Other programs may be on the processors, which delay who is alone more than one of four.
-    require(0.6 < together["inclusive_latency"] / alone["inclusive_latency"] < 1.6, (alone, together))
+    if truth["alone"] > 0.65:
+        require(0.6 < together["inclusive_latency"] / alone["inclusive_latency"] < 1.6, (alone, together))
     require(together["inclusive_latency"] < 1.15 * 0.8e9, together)
     if truth["together"] > 1.2:  # two processors and more were theirs
         require(together["inclusive_latency"] < 0.85 * together["inclusive_cpu_time"], together)
