@@ -52,6 +52,7 @@ static const struct {
 	{"frames_named", RULE_OURS},
 	{"frames_with_lines", RULE_OURS},
 	{"code_bytes", RULE_OURS},
+	{"source_files", RULE_OURS},
 	{"merged", RULE_OURS},
 	{"duration_ns", RULE_OURS},
 	{"os_source", RULE_OURS},
@@ -179,6 +180,10 @@ static const struct {
 	{"waits_unseen_ns", RULE_SUM},
 	{"waits_python_read", RULE_SUM},
 	{"waits_python_unread", RULE_SUM},
+	{"waits_php_read", RULE_SUM},
+	{"waits_php_unread", RULE_SUM},
+	{"waits_ruby_read", RULE_SUM},
+	{"waits_ruby_unread", RULE_SUM},
 };
 
 /* What sums would mean nothing without, and how it is called. */
