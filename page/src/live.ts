@@ -3,6 +3,7 @@
  * somebody is, with all that he has chosen. One look at a time, the next when all of it is drawn; none
  * while the page is not seen.
  */
+import { Overtaken } from "./client.ts";
 import type { Server } from "./engine.ts";
 import type { Context } from "./panel.ts";
 import type { Look, Session } from "./protocol.ts";
@@ -73,6 +74,11 @@ export async function follow(server: Server, context: Context, shown: Shown): Pr
 			});
 			if (isNew) shown.renew(makeSession(await client.ask({ op: "open" })));
 		} catch (error) {
+			// Another tab has had it read again in between.
+			if (error instanceof Overtaken) {
+				isFirst = false;
+				continue;
+			}
 			shown.say(`no longer followed: ${(error as Error).message}`, false);
 			return;
 		}
