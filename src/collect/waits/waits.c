@@ -365,7 +365,7 @@ static int look(struct dw_waits_watch *w, uint64_t now_ns)
 
 		if (did < 0)
 			return did;
-		followed += w->waiters.v[i].id && w->waiters.v[i].holder_tid;
+		followed += w->waiters.v[i].off_ns && w->waiters.v[i].holder_tid;
 		reads += (uint32_t)did;
 		if (reads == READS_MAX && did)
 			w->first = (uint32_t)((i + 1) % n);
