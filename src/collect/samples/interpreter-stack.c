@@ -156,6 +156,16 @@ static bool is_match(const struct merging *g, size_t groups, size_t evaluations)
 	       (g->m->process->told.language != DWELL_PYTHON && groups == evaluations + 1);
 }
 
+/* Whether code that the interpreter made is in @w: it runs frames where no evaluation does, and its
+ * own native callers may not be found rightly. */
+static bool has_made(const struct merging *g, const struct dw_walk *w)
+{
+	dw_vec_each(f, &w->frames)
+		if (is_made(g, f->frame))
+			return true;
+	return false;
+}
+
 int dw_interpreter_stack_merge(const struct dw_interpreter_merge *m, const struct dw_walk *w,
 			       const struct dw_interpreter_sample *sample, uint32_t *ret)
 {
@@ -171,6 +181,8 @@ int dw_interpreter_stack_merge(const struct dw_interpreter_merge *m, const struc
 	else if (!is_cut && sample->state == DWELL_INTERPRETER_DEEP)
 		rc = begin_deep(&g, w, evaluations > groups ? evaluations - groups : 0, &at);
 	is_cut |= sample->state == DWELL_INTERPRETER_DEEP;
+	if (!is_cut && groups > evaluations && !is_match(&g, groups, evaluations))
+		is_cut = has_made(&g, w); /* frames that have no evaluation come first */
 	if (!is_cut && !is_match(&g, groups, evaluations)) {
 		is_unmatched = groups != 0;
 		g.left = 0;
