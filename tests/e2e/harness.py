@@ -18,6 +18,7 @@ import json
 import math
 import os
 import shutil
+import signal
 import struct
 import subprocess
 import tempfile
@@ -181,6 +182,7 @@ class Context:
         self.scratch = scratch
         self.without_perf = without_perf  # dwell is refused it, and samples in the process
         self.use_build(dwell, targets)
+        self.groups = []  # process groups of what was started
         self.paths = None  # `dwell instrument` records so many of each thread, None = all
         self.env = {**os.environ, "XDG_CACHE_HOME": scratch + "-cache", "LC_ALL": "C.UTF-8"}
 
@@ -247,7 +249,18 @@ class Context:
         """Start a command in the scratch folder, in a process group of its own."""
         options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": self.env,
                    "stdin": subprocess.DEVNULL, "start_new_session": True, **options}
-        return subprocess.Popen(command, cwd=self.scratch, text=True, errors="replace", **options)
+        process = subprocess.Popen(command, cwd=self.scratch, text=True, errors="replace", **options)
+        if options["start_new_session"]:
+            self.groups.append(process.pid)
+        return process
+
+    def kill_left(self):
+        """End what a test that failed, or killed a recorder, has left: it would keep processors busy."""
+        for group in self.groups:
+            try:
+                os.killpg(group, signal.SIGKILL)
+            except OSError:
+                pass
 
     def sample(self, *words, session="run.dwell", status=0, **options):
         """`dwell sample -q -o SESSION WORDS`, which must end with @status."""
