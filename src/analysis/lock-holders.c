@@ -10,9 +10,9 @@
 #include <stdlib.h>
 
 enum {
-	STACKS_MAX = 16,       /* that one row is divided among: those with most */
-	LOOKS_MAX = 200000000, /* at what holders did, for all rows together; */
-	LOOKS_MIN = 64,	       /* for one row so many may be in any case */
+	STACKS_MAX = 16,      /* that one row is divided among: those with most */
+	LOOKS_MAX = 50000000, /* at what holders did, for all rows together; */
+	LOOKS_MIN = 64,	      /* for one row so many may be in any case */
 };
 
 /* What a thread did: a wait, or a sample, which begins where it ends. */
@@ -146,6 +146,13 @@ static size_t step_of(const struct locating *l, const struct dw_extra *x, size_t
 	return end > first ? (end - first) / l->looks_max + 1 : 1;
 }
 
+/* The @k-th that is looked at of those from @first on, one in @step each: not in step with what a
+ * program does again and again. */
+static size_t pick(size_t first, size_t k, size_t step)
+{
+	return first + k * step + (step > 1 ? dw_hash_u64(k) % step : 0);
+}
+
 /* Make shares of what the thread of @x did in its time, which begins at l->done.v[@first]: of waits
  * what they took, of samples the rest, in equal parts: a thread that does not wait runs, or could.
  * In short waits the holder was seen to run. 0 or -ENOMEM. */
@@ -154,12 +161,12 @@ static int make_shares(struct locating *l, const struct dw_extra *x, size_t firs
 	uint64_t to_ns = x->begin_ns + x->span_ns;
 	double ran_ns = (double)x->span_ns;
 	bool has_waits = dw_extra_is_one_long_wait(x);
-	size_t samples = 0, step = step_of(l, x, first);
+	size_t samples = 0, step = step_of(l, x, first), i;
 	int rc = 0;
 
 	l->shares.n = 0;
 	dw_map_release(&l->share_of);
-	for (size_t i = first; is_within(l, i, x) && !rc; i += step) {
+	for (size_t k = 0; is_within(l, i = pick(first, k, step), x) && !rc; k++) {
 		const struct activity *a = &l->done.v[i];
 		double ns = is_sample(a) || !has_waits ? 0 : part_of(a, x->begin_ns, to_ns);
 
@@ -169,7 +176,7 @@ static int make_shares(struct locating *l, const struct dw_extra *x, size_t firs
 		if (ns > 0)
 			rc = add_share(l, a->stack, ns);
 	}
-	for (size_t i = first; is_within(l, i, x) && ran_ns > 0 && !rc; i += step)
+	for (size_t k = 0; is_within(l, i = pick(first, k, step), x) && ran_ns > 0 && !rc; k++)
 		if (is_sample(&l->done.v[i]))
 			rc = add_share(l, l->done.v[i].stack, ran_ns / (double)samples);
 	return rc;

@@ -241,7 +241,7 @@ TEST(holders_are_where_they_were)
 /* So much that not all can be looked at for each row: a part speaks for it, and nothing is lost. */
 TEST(holders_of_very_much)
 {
-	enum { ROWS = 40000, SAMPLES = 20000 };
+	enum { ROWS = 20000, SAMPLES = 20000 };
 	struct dw_profile p = DW_PROFILE_INIT;
 	const uint64_t end_ns = 1000 * MS;
 	double on[3] = {0}, all = 0;
