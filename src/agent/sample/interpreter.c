@@ -12,8 +12,7 @@
 #include <sys/uio.h>
 
 enum {
-	TOLD = 1 << 14, /* code objects that are remembered */
-	WAYS = 4,
+	TOLD = 1 << 14, /* functions that are remembered */
 	BUFFERS = 64,
 };
 
@@ -60,24 +59,21 @@ static bool tell_code(struct dw_interpreter_frames *f, const struct dw_interpret
 	return true;
 }
 
-/* Tell of @frame's function unless that was done. */
+/* Tell of @frame's function unless that was done. Of functions that have one number after each
+ * other only the last is remembered, since the collector knows only what it was told last. */
 static void tell(struct dw_interpreter_frames *f, const struct dw_interpreter_frame *frame,
 		 uint64_t object, uint64_t seal)
 {
 	struct dw_interpreter_walk *w = (struct dw_interpreter_walk *)f;
 	uint64_t code = frame->code & ~(uint64_t)DWELL_INTERPRETER_FLAGS;
-	uint64_t slot = code * 0x9e3779b97f4a7c15u >> 32;
-	uint64_t *set = &own.told[slot % (TOLD / WAYS) * WAYS];
-	uint32_t at = (uint32_t)(seal >> 8) % WAYS, copied = f->memory.copied;
+	uint64_t *known = &own.told[(code * 0x9e3779b97f4a7c15u >> 32) % TOLD];
+	uint32_t copied = f->memory.copied;
 
-	if (w->ring_is_full)
+	if (w->ring_is_full || __atomic_load_n(known, __ATOMIC_ACQUIRE) == seal)
 		return;
-	for (int i = 0; i < WAYS; i++)
-		if (__atomic_load_n(&set[i], __ATOMIC_ACQUIRE) == seal)
-			return;
 	f->memory.copied = 0; /* a function is told once: all of it, however long the walk was */
 	if (tell_code(f, frame, object))
-		__atomic_store_n(&set[at], seal, __ATOMIC_RELEASE);
+		__atomic_store_n(known, seal, __ATOMIC_RELEASE);
 	else
 		w->ring_is_full = true;
 	f->memory.copied = copied;
