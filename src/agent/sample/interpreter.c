@@ -96,18 +96,20 @@ static bool take_buffers(struct dw_interpreter_walk *w)
 	return true;
 }
 
-/* Tell of the interpreter, or that it is one whose frames cannot be read. */
-static void tell_runtime(void)
+/* Tell of the interpreter: of a complete one without a layout that its frames cannot be read.
+ * False: there is no room in the ring. */
+static bool tell_runtime(bool is_complete)
 {
 	struct dw_interpreter_runtime told = own.found.told;
 	struct dw_ring_place place;
 
-	if (own.found.is_complete && !own.found.layout)
+	if (is_complete && !own.found.layout)
 		told.eval = 0;
 	if (!dw_ring_begin(&place, DWELL_SAMPLE_INTERPRETER, sizeof(told)))
-		return;
+		return false;
 	dw_ring_write(&place, 0, &told, sizeof(told));
 	dw_ring_end(&place, sizeof(told));
+	return true;
 }
 
 /* A walk without frames, of the calling thread. */
@@ -132,10 +134,8 @@ static void complete(void)
 	if (!take_buffers(&w))
 		return;
 	dw_interpreter_memory_begin(&w.frames.memory);
-	if (own.kind->identify(&own.found, &w.frames.memory)) {
+	if (own.kind->identify(&own.found, &w.frames.memory) && tell_runtime(true))
 		__atomic_store_n(&own.found.is_complete, true, __ATOMIC_RELEASE);
-		tell_runtime();
-	}
 	dw_interpreter_end(&w);
 }
 
@@ -200,7 +200,7 @@ void dw_interpreter_start(void)
 		own.found.layout = NULL;
 		own.found.is_complete = true;
 	}
-	tell_runtime();
+	tell_runtime(own.found.is_complete);
 }
 
 void dw_interpreter_forked(void)
@@ -210,5 +210,5 @@ void dw_interpreter_forked(void)
 	if (!own.told)
 		return;
 	memset(own.told, 0, TOLD * sizeof(*own.told));
-	tell_runtime();
+	tell_runtime(own.found.is_complete);
 }
