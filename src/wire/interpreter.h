@@ -32,8 +32,10 @@ struct dw_interpreter_runtime {
 	uint32_t language; /* enum dw_interpreter_language */
 	uint32_t version;  /* 0x30b = 3.11 */
 	uint64_t eval;	   /* avma of the function that runs frames, 0 = they cannot be read */
-	uint64_t data;	   /* avma of what leads to frames: of _PyRuntime */
-	uint64_t type;	   /* of Python: of PyCode_Type; see the readers of others */
+	uint64_t data;	   /* what leads to frames: the avma of _PyRuntime or executor_globals; of
+			      Ruby, how far behind a thread's pointer the address of its
+			      execution context stands */
+	uint64_t type;	   /* of Python: avma of PyCode_Type; see the readers of others */
 	uint64_t modules;  /* of PHP: of module_registry, which tells the version once it is filled:
 			      until then that is 0, and told again */
 };

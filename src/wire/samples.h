@@ -47,7 +47,7 @@ enum dw_sample_kind {
 	DWELL_SAMPLE_STACK = 1, /* registers (uint64 by number), then the stack from rsp on */
 	DWELL_SAMPLE_THREAD,	/* a thread begins: what its variables lie around (uint64) */
 	DWELL_SAMPLE_MAPS,	/* the text of /proc/PID/maps */
-	/* Of CPython, see wire/interpreter.h. */
+	/* Of interpreters, see wire/interpreter.h. */
 	DWELL_SAMPLE_INTERPRETER,	/* struct dw_interpreter_runtime */
 	DWELL_SAMPLE_INTERPRETER_CODE,	/* struct dw_interpreter_code */
 	DWELL_SAMPLE_INTERPRETER_STACK, /* struct dw_interpreter_stack, then as DWELL_SAMPLE_STACK

@@ -199,6 +199,20 @@ TEST(frames_of_php)
 	CHECK_INT(f.rows[0].position, 2);
 }
 
+/* A class may have one method of a trait under two names, with one code. */
+TEST(names_of_php_for_one_code)
+{
+	const struct dw_php_layout *l = dw_php_layout(20220829);
+	struct dw_interpreter_frames f = begin(&dw_php_reader, l);
+
+	make_php();
+	put_function(2, 2, "compare_all", BASE + CLASS);
+	put(FUNCTIONS + 2 * 256 + l->function_opcodes, BASE + CODE + 4 * 512);
+	f.reader->read(&f, BASE + GLOBALS);
+	CHECK_INT(f.n, sizeof php_wants / sizeof *php_wants);
+	CHECK((f.rows[0].code ^ f.rows[2].code) & ~(uint64_t)DWELL_INTERPRETER_FLAGS);
+}
+
 TEST(chains_of_php_that_are_none)
 {
 	struct dw_interpreter_frames f = begin(&dw_php_reader, dw_php_layout(20220829));

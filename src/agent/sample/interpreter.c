@@ -12,8 +12,7 @@
 #include <sys/uio.h>
 
 enum {
-	TOLD = 1 << 14, /* code objects that are remembered */
-	WAYS = 4,
+	TOLD = 1 << 14, /* functions that are remembered */
 	BUFFERS = 64,
 };
 
@@ -60,24 +59,21 @@ static bool tell_code(struct dw_interpreter_frames *f, const struct dw_interpret
 	return true;
 }
 
-/* Tell of @frame's function unless that was done. */
+/* Tell of @frame's function unless that was done. Of functions that have one number after each
+ * other only the last is remembered, since the collector knows only what it was told last. */
 static void tell(struct dw_interpreter_frames *f, const struct dw_interpreter_frame *frame,
 		 uint64_t object, uint64_t seal)
 {
 	struct dw_interpreter_walk *w = (struct dw_interpreter_walk *)f;
 	uint64_t code = frame->code & ~(uint64_t)DWELL_INTERPRETER_FLAGS;
-	uint64_t slot = code * 0x9e3779b97f4a7c15u >> 32;
-	uint64_t *set = &own.told[slot % (TOLD / WAYS) * WAYS];
-	uint32_t at = (uint32_t)(seal >> 8) % WAYS, copied = f->memory.copied;
+	uint64_t *known = &own.told[(code * 0x9e3779b97f4a7c15u >> 32) % TOLD];
+	uint32_t copied = f->memory.copied;
 
-	if (w->ring_is_full)
+	if (w->ring_is_full || __atomic_load_n(known, __ATOMIC_ACQUIRE) == seal)
 		return;
-	for (int i = 0; i < WAYS; i++)
-		if (__atomic_load_n(&set[i], __ATOMIC_ACQUIRE) == seal)
-			return;
 	f->memory.copied = 0; /* a function is told once: all of it, however long the walk was */
 	if (tell_code(f, frame, object))
-		__atomic_store_n(&set[at], seal, __ATOMIC_RELEASE);
+		__atomic_store_n(known, seal, __ATOMIC_RELEASE);
 	else
 		w->ring_is_full = true;
 	f->memory.copied = copied;
@@ -100,18 +96,20 @@ static bool take_buffers(struct dw_interpreter_walk *w)
 	return true;
 }
 
-/* Tell of the interpreter, or that it is one whose frames cannot be read. */
-static void tell_runtime(void)
+/* Tell of the interpreter: of a complete one without a layout that its frames cannot be read.
+ * False: there is no room in the ring. */
+static bool tell_runtime(bool is_complete)
 {
 	struct dw_interpreter_runtime told = own.found.told;
 	struct dw_ring_place place;
 
-	if (own.found.is_complete && !own.found.layout)
+	if (is_complete && !own.found.layout)
 		told.eval = 0;
 	if (!dw_ring_begin(&place, DWELL_SAMPLE_INTERPRETER, sizeof(told)))
-		return;
+		return false;
 	dw_ring_write(&place, 0, &told, sizeof(told));
 	dw_ring_end(&place, sizeof(told));
+	return true;
 }
 
 /* A walk without frames, of the calling thread. */
@@ -136,10 +134,8 @@ static void complete(void)
 	if (!take_buffers(&w))
 		return;
 	dw_interpreter_memory_begin(&w.frames.memory);
-	if (own.kind->identify(&own.found, &w.frames.memory)) {
+	if (own.kind->identify(&own.found, &w.frames.memory) && tell_runtime(true))
 		__atomic_store_n(&own.found.is_complete, true, __ATOMIC_RELEASE);
-		tell_runtime();
-	}
 	dw_interpreter_end(&w);
 }
 
@@ -204,7 +200,7 @@ void dw_interpreter_start(void)
 		own.found.layout = NULL;
 		own.found.is_complete = true;
 	}
-	tell_runtime();
+	tell_runtime(own.found.is_complete);
 }
 
 void dw_interpreter_forked(void)
@@ -214,5 +210,5 @@ void dw_interpreter_forked(void)
 	if (!own.told)
 		return;
 	memset(own.told, 0, TOLD * sizeof(*own.told));
-	tell_runtime();
+	tell_runtime(own.found.is_complete);
 }

@@ -1,8 +1,9 @@
 /*
  * The handler of the sampler's signal; see sampling.h. It runs on the program's stack, or its
  * alternate one where it has one (SA_ONSTACK: coroutines and small stacks), with all signals
- * blocked, for some microseconds; what it copies goes straight into the ring. Signals that are not
- * from our timers have what effect they would have had. errno is never touched.
+ * blocked, for some microseconds, longer where it reads an interpreter's frames; what it copies of
+ * the stack goes straight into the ring. Signals that are not from our timers have what effect they
+ * would have had. errno is never touched.
  */
 #include "agent/sample/interpreter.h"
 #include "agent/sample/sampling.h"

@@ -1,7 +1,7 @@
 /*
- * Where the code of CPython's evaluation of frames lies (_PyEval_EvalFrameDefault), in a file that
- * may have no symbols but the exported ones: each frame on a stack that is in it has frames of
- * Python.
+ * Where the code of an interpreter's evaluation of frames lies (_PyEval_EvalFrameDefault,
+ * execute_ex, rb_vm_exec), in a file that may have no symbols but the exported ones: each native
+ * frame that is in it has frames of the interpreter.
  */
 #pragma once
 

@@ -164,6 +164,8 @@ static int add_lines(struct dw_interpreters *all, const struct dw_interpreter_pr
 
 	if (p->told.language == DWELL_PYTHON)
 		return add_table(all, p, t, function, svma);
+	if (t->head.first_line > INT32_MAX - DWELL_INTERPRETER_LINES_MAX)
+		return 0;
 	for (uint32_t i = 0; i < t->head.code_bytes && !rc; i++)
 		rc = add_line(all, function, dw_jit_functions_inside(svma, i),
 			      t->head.first_line + i);

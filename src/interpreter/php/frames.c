@@ -95,8 +95,10 @@ static uint64_t seal_of(struct dw_interpreter_frames *f, uint64_t function, uint
 					  dw_interpreter_word(m, function + l->function_line));
 		hash = dw_interpreter_mix(hash,
 					  dw_interpreter_half(m, function + l->function_last));
-		/* Methods of traits have their code in common. */
-		code = scope ? dw_interpreter_mix(code, scope) : code;
+		/* Methods of traits have their code in common, also under two names in one class.
+		 */
+		if (scope)
+			code = dw_interpreter_mix(dw_interpreter_mix(code, scope), name);
 	}
 	*ret_code = code & ~(uint64_t)DWELL_INTERPRETER_FLAGS;
 	for (int at = STRING_HASH; at <= STRING_BYTES; at += 8)
