@@ -166,7 +166,7 @@ enum dw_note_kind {
 	S(TIME, "Where the time went: 100 % is {0t}")                                                           \
 	S(TIME_OF_THREADS, " of all threads")                                                                   \
 	S(ON_PROCESSOR, "{0t} on the processor")                                                                \
-	S(OF_IT_IN_KERNEL, ", about {0t} of it in the kernel")                                                  \
+	S(OF_IT_IN_KERNEL, ", ~{0t} of it in the kernel")                                                       \
 	S(NO_PROCESSOR, "No processor was free for {0t}, which made all of it take longer.")                    \
 	S(NO_PROCESSOR_IN_CALLS,                                                                                \
 	  "No processor was free for {0t}, and for part of the off-CPU times.")                                 \
