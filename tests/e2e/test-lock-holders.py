@@ -36,6 +36,16 @@ def test_truth(context, case):
     require("held by sleep_with_lock()" in context.run(context.dwell, "report", "run.dwell").stdout, "the summary")
 
 
+def test_waits_stay_exact(context):
+    """A lock that is passed round each few milliseconds: holders are told, and no wait longer than it was."""
+    done = context.sample("--off-cpu", "--", context.target("lock-holders"), "rounds")
+    ms = int(done.stdout.split()[1]) / 1e3
+    waits = next(row["wait_time"] for row in context.report("waits")["rows"] if row["waits_for"] == "lock") / 1e6
+    require(abs(waits - ms) <= 0.03 * ms + 12, f"locks: {waits:.1f} ms of {ms:.1f}")
+    got = others_waited(context.report("functions"), "hold_in_rounds")
+    require(abs(got - ms) <= 0.1 * ms + SLACK_MS, f"others waited {got:.1f} ms of {ms:.1f}")
+
+
 def test_nothing_is_told_where_nobody_has_a_lock(context):
     """Sleeps, pipes and children have no holder, and no column says 0 of them."""
     context.sample("--off-cpu", "--", context.target("waits-O2"), "sleep,pipe,child", "1")

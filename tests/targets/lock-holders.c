@@ -3,7 +3,7 @@
  * function that has a lock, how long others waited for it meanwhile, in microseconds, as these
  * found.
  *
- * lock-holders plain|recursive|priority
+ * lock-holders plain|recursive|priority|rounds: "rounds" is six threads that pass it round.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WAITERS = 3, ROUNDS = 200 };
+enum { WAITERS = 3, ROUNDS = 200, ROUND_THREADS = 6, ROUNDS_EACH = 60 };
 
 static pthread_mutex_t lock;
 static pthread_barrier_t all_ready;
@@ -156,6 +156,31 @@ static void hold_often(void)
 	printf("hold_shortly %llu\n", (unsigned long long)waited_us);
 }
 
+static void *hold_in_rounds(void *arg)
+{
+	for (int i = 0; i < ROUNDS_EACH; i++) {
+		uint64_t begin = now_us();
+
+		pthread_mutex_lock(&lock);
+		atomic_fetch_add(&waited_us, now_us() - begin);
+		usleep(3000);
+		pthread_mutex_unlock(&lock);
+		usleep(2000);
+	}
+	return arg;
+}
+
+static void pass_lock_round(void)
+{
+	pthread_t threads[ROUND_THREADS];
+
+	for (int i = 0; i < ROUND_THREADS; i++)
+		pthread_create(&threads[i], NULL, hold_in_rounds, NULL);
+	for (int i = 0; i < ROUND_THREADS; i++)
+		pthread_join(threads[i], NULL);
+	printf("hold_in_rounds %llu\n", (unsigned long long)waited_us);
+}
+
 int main(int argc, char **argv)
 {
 	const char *kind = argc > 1 ? argv[1] : "plain";
@@ -167,6 +192,10 @@ int main(int argc, char **argv)
 	if (!strcmp(kind, "priority"))
 		pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
 	pthread_mutex_init(&lock, &attr);
+	if (!strcmp(kind, "rounds")) {
+		pass_lock_round();
+		return 0;
+	}
 	pthread_barrier_init(&all_ready, NULL, WAITERS + 1);
 	keep_lock();
 	pass_lock_on();

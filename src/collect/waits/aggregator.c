@@ -32,11 +32,15 @@ static int put_row(struct dw_wait_row *row, struct dw_profile *p)
 	return rc;
 }
 
+static bool is_same_holder(struct dw_wait_holder a, struct dw_wait_holder b)
+{
+	return a.thread == b.thread && a.stack == b.stack;
+}
+
 static bool are_alike(const struct dw_wait_row *a, const struct dw_wait_row *b)
 {
 	return a->wait.stack == b->wait.stack && a->wait.kind == b->wait.kind &&
-	       a->wait.thread == b->wait.thread && a->holder.thread == b->holder.thread &&
-	       a->holder.stack == b->holder.stack;
+	       a->wait.thread == b->wait.thread && is_same_holder(a->holder, b->holder);
 }
 
 /* Add @w to @row, if it follows; else that is told. */
@@ -112,8 +116,7 @@ int dw_wait_aggregator_ready(struct dw_wait_aggregator *b, struct dw_profile *p,
 
 static bool is_same_place(const struct dw_wait_place *a, const struct dw_wait_place *b)
 {
-	return a->stack == b->stack && a->kind == b->kind && a->holder.thread == b->holder.thread &&
-	       a->holder.stack == b->holder.stack;
+	return a->stack == b->stack && a->kind == b->kind && is_same_holder(a->holder, b->holder);
 }
 
 void dw_wait_aggregator_note(struct dw_wait_aggregator *b, struct dw_wait_place place, uint64_t ns,

@@ -40,6 +40,9 @@ static int end_wait(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t time
 		return 0;
 	}
 	dw_wait_aggregator_note(&v->aggregator, v->place, time_ns - off_ns, v->look_ns);
+	if (dw_waits_tell_parts(w, v, time_ns))
+		return -ENOMEM;
+	v->parts_n = 0;
 	return time_ns > v->told_ns ? dw_waits_tell(w, v, v->told_ns, time_ns, time_ns - v->told_ns)
 				    : 0;
 }
@@ -197,9 +200,10 @@ static uint64_t waits_since(const struct dw_waits_watch *w, const struct dw_trac
 /* The wait that @v was in at the last look is told up to there. */
 static int tell_known(struct dw_waits_watch *w, struct dw_waiter *v)
 {
-	int rc = 0;
+	int rc = v->off_ns ? dw_waits_tell_parts(w, v, v->looked_ns) : 0;
 
-	if (v->off_ns && v->looked_ns > v->told_ns)
+	v->parts_n = 0;
+	if (!rc && v->off_ns && v->looked_ns > v->told_ns)
 		rc = dw_waits_tell(w, v, v->told_ns, v->looked_ns, v->looked_ns - v->told_ns);
 	v->off_ns = 0;
 	return rc;

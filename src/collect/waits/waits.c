@@ -14,6 +14,7 @@
 #include "model/measure.h"
 
 #include <errno.h>
+#include <string.h>
 #include <stdio.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -22,8 +23,9 @@
 #define PAUSE_MAX_NS 16000000ull
 #define PIECE_MIN_NS 1000000000ull
 #define PIECE_MAX_NS 60000000000ull
-#define HELD_BACK_NS 2000000ull /* records of so long ago may still come */
-#define FOLLOW_NS    50000ull	/* between looks at who has a lock, of all threads together */
+#define HELD_BACK_NS 2000000ull	 /* records of so long ago may still come */
+#define SURE_NS	     50000000ull /* what records of so long ago say is known */
+#define FOLLOW_NS    50000ull	 /* between looks at who has a lock, of all threads together */
 
 enum {
 	READS_MAX = 24,
@@ -133,9 +135,13 @@ static int find_holder(struct dw_waits_watch *w, const struct dw_tracked_thread 
 	v->place.holder.thread = holder->id;
 	if (rc || holder->process->space.ranges.n == 0)
 		return rc;
-	rc = read_stack(w, holder, NULL, dw_clock_ns(CLOCK_MONOTONIC), &at, &place);
-	if (!rc && dw_lock_holder(pid, &v->at) == tid)
-		v->place.holder.stack = place.stack;
+	if (w->holder.thread != holder->id || w->holder_ns != w->last_ns) {
+		rc = read_stack(w, holder, NULL, v->held_ns, &at, &place);
+		w->holder = (struct dw_wait_holder){holder->id, rc ? 0 : place.stack};
+		w->holder_ns = w->last_ns;
+	}
+	if (dw_lock_holder(pid, &v->at) == tid)
+		v->place.holder.stack = w->holder.stack;
 	return rc == -ENOMEM ? rc : 0;
 }
 
@@ -158,6 +164,7 @@ int dw_waits_see(struct dw_waits_watch *w, struct dw_tracked_thread *th, struct 
 	v->place = place;
 	v->at = at;
 	v->holder_tid = 0;
+	v->parts_n = 0;
 	v->has_stack = true;
 	v->seen_from_ns = from_ns;
 	v->seen_to_ns = w->remote.read_ns;
@@ -185,17 +192,35 @@ int dw_waits_tell(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t begin_
 	return dw_wait_aggregator_seen(&v->aggregator, t->profile, &row);
 }
 
-/* When what @th waits for has passed to another thread, tell what it waited for the one before:
- * until the middle between two looks, which are the rarer the more threads wait so. 0 or -ENOMEM.
- */
+int dw_waits_tell_parts(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t until_ns)
+{
+	const struct dw_wait_holder now = v->place.holder;
+	unsigned n = 0;
+	int rc = 0;
+
+	for (; n < v->parts_n && v->parts[n].until_ns <= until_ns && !rc; n++) {
+		uint64_t begin = v->told_ns, end = v->parts[n].until_ns;
+
+		if (end <= begin)
+			continue;
+		v->place.holder = v->parts[n].holder;
+		v->told_ns = end;
+		rc = dw_waits_tell(w, v, begin, end, end - begin);
+	}
+	v->place.holder = now;
+	v->parts_n -= n;
+	memmove(v->parts, v->parts + n, v->parts_n * sizeof *v->parts);
+	return rc;
+}
+
+/* When what @th waits for has passed to another thread, note who had it before: until the middle
+ * between two looks, which are the rarer the more threads wait so. 0 or -ENOMEM. */
 static int follow_holder(struct dw_waits_watch *w, const struct dw_tracked_thread *th,
 			 struct dw_waiter *v, uint64_t now_ns)
 {
-	uint64_t begin = v->told_ns, passed_ns = v->held_ns + (now_ns - v->held_ns) / 2;
 	pid_t tid;
-	int rc = 0;
 
-	if (now_ns < v->held_ns + w->followed_n * FOLLOW_NS)
+	if (now_ns < v->held_ns + w->followed_n * FOLLOW_NS || v->parts_n == DWELL_WAIT_PARTS)
 		return 0;
 	tid = dw_lock_holder(th->process->pid, &v->at);
 	/* Without a holder it is on its way from one to the next. */
@@ -205,26 +230,32 @@ static int follow_holder(struct dw_waits_watch *w, const struct dw_tracked_threa
 		v->held_ns = now_ns;
 		return 0;
 	}
-	if (passed_ns > begin) {
-		v->told_ns = passed_ns;
-		rc = dw_waits_tell(w, v, begin, passed_ns, passed_ns - begin);
-	}
-	return rc ? rc : find_holder(w, th, v);
+	/* It may have had the lock itself since, and its wait be over. */
+	if (has_run(th, &v->times))
+		return 0;
+	v->parts[v->parts_n++] =
+		(struct dw_wait_part){v->held_ns + (now_ns - v->held_ns) / 2, v->place.holder};
+	return find_holder(w, th, v);
 }
 
 int dw_waits_tell_piece(struct dw_waits_watch *w, const struct dw_tracked_thread *th,
 			struct dw_waiter *v, uint64_t now_ns)
 {
-	uint64_t piece = v->told_ns - v->off_ns, begin;
+	uint64_t piece, begin;
 	int rc = v->holder_tid ? follow_holder(w, th, v, now_ns) : 0;
 
+	if (!rc && now_ns > v->off_ns + SURE_NS)
+		rc = dw_waits_tell_parts(w, v, now_ns - SURE_NS);
 	begin = v->told_ns;
+	piece = begin - v->off_ns;
 	piece = piece < PIECE_MIN_NS ? PIECE_MIN_NS : piece > PIECE_MAX_NS ? PIECE_MAX_NS : piece;
 	now_ns -= HELD_BACK_NS;
 	if (rc || now_ns < begin + piece)
 		return rc;
+	rc = dw_waits_tell_parts(w, v, now_ns);
+	begin = v->told_ns;
 	v->told_ns = now_ns;
-	return dw_waits_tell(w, v, begin, now_ns, now_ns - begin);
+	return rc ? rc : dw_waits_tell(w, v, begin, now_ns, now_ns - begin);
 }
 
 static int arm(struct dw_waits_watch *w, uint64_t now_ns)

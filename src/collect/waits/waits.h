@@ -21,6 +21,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { DWELL_WAIT_PARTS = 16 };
+
+/* What a thread waits for was @holder's until then. */
+struct dw_wait_part {
+	uint64_t until_ns;
+	struct dw_wait_holder holder;
+};
+
 /* One thread. Times are CLOCK_MONOTONIC ns. */
 struct dw_waiter {
 	uint32_t id;	  /* in the profile that this is about, 0 = none yet */
@@ -29,10 +37,12 @@ struct dw_waiter {
 	bool is_assumed;  /* that it waits is a guess, which the first record may prove wrong */
 	bool is_active;	  /* it was switched since the last look */
 	bool has_stack;
-	struct dw_wait_place place;	   /* that was seen last, */
-	struct dw_task_place at;	   /* if somebody has what it waits for there: where, */
-	pid_t holder_tid;		   /* who, as the program knows him, 0 = nobody, */
-	uint64_t held_ns;		   /* and when he was seen to have it last */
+	struct dw_wait_place place; /* that was seen last, */
+	struct dw_task_place at;    /* if somebody has what it waits for there: where, */
+	pid_t holder_tid;	    /* who, as the program knows him, 0 = nobody, */
+	uint64_t held_ns;	    /* and when he was seen to have it last */
+	struct dw_wait_part parts[DWELL_WAIT_PARTS]; /* of this wait, not told yet */
+	unsigned parts_n;
 	uint64_t seen_from_ns, seen_to_ns; /* when, */
 	uint64_t look_ns;		   /* and how long after the look before */
 	/* What the look before told, and when it was. */
@@ -62,7 +72,10 @@ struct dw_waits_watch {
 	bool is_thrifty;  /* looks take their share of a processor at most */
 	uint64_t cost_ns; /* of the last look, processor time */
 	struct dw_remote_stack remote;
-	bool knows_holders;		  /* some have been found */
+	bool knows_holders; /* some have been found */
+	/* Whose stack was read last, when: many may wait for one. */
+	struct dw_wait_holder holder;
+	uint64_t holder_ns;
 	uint32_t followed_n;		  /* threads that wait for a lock of a known holder */
 	DW_VEC(struct dw_waiter) waiters; /* by the index of the track's threads */
 	/* Of the scheduler's clock, to CLOCK_MONOTONIC, and when it was measured; 0 = not yet. */
@@ -117,8 +130,13 @@ int dw_waits_see(struct dw_waits_watch *w, struct dw_tracked_thread *th, struct 
 int dw_waits_tell(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t begin_ns, uint64_t end_ns,
 		  uint64_t ns);
 
-/* Tell of a wait of @th that goes on at @now_ns as much as is due: of long ones seldom, and
- * whenever what it waits for has passed to another thread. 0 or -ENOMEM. */
+/* Tell of those parts of the wait of @v that have ended by @until_ns, while others had what it
+ * waits for. Where the wait itself ends is only known when all records of that time have come. 0 or
+ * -ENOMEM. */
+int dw_waits_tell_parts(struct dw_waits_watch *w, struct dw_waiter *v, uint64_t until_ns);
+
+/* Tell of a wait of @th that goes on at @now_ns as much as is due: of long ones seldom. Note whom
+ * it waits for. 0 or -ENOMEM. */
 int dw_waits_tell_piece(struct dw_waits_watch *w, const struct dw_tracked_thread *th,
 			struct dw_waiter *v, uint64_t now_ns);
 
