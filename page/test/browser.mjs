@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { pathToFileURL } from "node:url";
 import { Oracle, wrong } from "./oracle.mjs";
-import { Page } from "./page.mjs";
+import { Page, runTests } from "./page.mjs";
 import { pictureTests } from "./browser-pictures.mjs";
 
 const [dwell, session, file, ...wanted] = process.argv.slice(2);
@@ -556,16 +556,4 @@ const tests = {
 
 const usual = Object.keys(tests).filter((name) => !["names_are_text", "lifetime_is_a_picture", "latency_is_what_reports_say", "same_names_are_apart"].includes(name));
 const names = wanted.length ? Object.keys(tests).filter((name) => wanted.includes(name)) : usual;
-console.log(`1..${names.length}`);
-let failed = 0;
-for (const [i, name] of names.entries()) {
-	try {
-		await tests[name]();
-		console.log(`ok ${i + 1} - ${name}`);
-	} catch (error) {
-		failed++;
-		console.log(`# ${String(error.stack ?? error).split("\n").slice(0, 12).join("\n# ")}\nnot ok ${i + 1} - ${name}`);
-	}
-}
-await page.close();
-process.exitCode = failed ? 1 : 0;
+await runTests(tests, names, page);

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Oracle, wrong } from "./oracle.mjs";
-import { Page } from "./page.mjs";
+import { Page, runTests } from "./page.mjs";
 
 const [dwell, session, url, how, pid, server] = process.argv.slice(2);
 const oracle = new Oracle(dwell, session);
@@ -188,16 +188,4 @@ function measuredBy({ samples_kept: samples, number_of_calls: calls }) {
 
 const wanted = process.argv.slice(8);
 const names = Object.keys(tests).filter((name) => !wanted.length || wanted.includes(name));
-console.log(`1..${names.length}`);
-let failed = 0;
-for (const [i, name] of names.entries()) {
-	try {
-		await tests[name]();
-		console.log(`ok ${i + 1} - ${name}`);
-	} catch (error) {
-		failed++;
-		console.log(`# ${String(error.stack ?? error).split("\n").slice(0, 12).join("\n# ")}\nnot ok ${i + 1} - ${name}`);
-	}
-}
-await page.close();
-process.exitCode = failed ? 1 : 0;
+await runTests(tests, names, page);

@@ -131,3 +131,18 @@ export class Page {
 		return this.browser.close();
 	}
 }
+
+/** Run those of @tests that are called so, in TAP, and close the page. */
+export async function runTests(tests, names, page) {
+	console.log(`1..${names.length}`);
+	for (const [i, name] of names.entries()) {
+		try {
+			await tests[name]();
+			console.log(`ok ${i + 1} - ${name}`);
+		} catch (error) {
+			process.exitCode = 1;
+			console.log(`# ${String(error.stack ?? error).split("\n").slice(0, 12).join("\n# ")}\nnot ok ${i + 1} - ${name}`);
+		}
+	}
+	await page.close();
+}

@@ -34,15 +34,14 @@ struct printer {
 	struct dw_buf scratch[2];
 };
 
-/* Columns of the name that the row of @note has. */
-static size_t name_columns(struct printer *p, const struct dw_note *note)
+/* The name that the row of @note has, which is *@row. Borrowed until the next question. */
+static const char *name_of(struct printer *p, const struct dw_note *note, struct dw_row *row)
 {
-	struct dw_row row;
 	struct dw_cell c;
 
-	dw_view_row(p->job->view, note->row, &p->scratch[0], &row);
-	dw_view_cell(p->job->view, &row, DWELL_COLUMN_NAME, &p->scratch[1], &c);
-	return c.kind ? dw_text_columns(c.text) : 0;
+	dw_view_row(p->job->view, note->row, &p->scratch[0], row);
+	dw_view_cell(p->job->view, row, DWELL_COLUMN_NAME, &p->scratch[1], &c);
+	return c.kind ? c.text : "";
 }
 
 /* A name, fitted into what @used columns leave of the line, but never shorter than can be read. */
@@ -50,15 +49,13 @@ static void put_name(struct printer *p, const struct dw_note *note, size_t used)
 {
 	size_t columns = used + NAME_MIN < p->width ? p->width - used : NAME_MIN;
 	struct dw_row row;
-	struct dw_cell c;
+	const char *name = name_of(p, note, &row);
 
-	dw_view_row(p->job->view, note->row, &p->scratch[0], &row);
-	dw_view_cell(p->job->view, &row, DWELL_COLUMN_NAME, &p->scratch[1], &c);
 	if (row.name == DWELL_NAME_FUNCTION &&
 	    dw_functions_get(&p->job->view->request.profile->functions, row.function))
-		dw_function_name_put_fitted(p->out, c.kind ? c.text : "", columns);
+		dw_function_name_put_fitted(p->out, name, columns);
 	else
-		dw_text_put_fitted(p->out, c.kind ? c.text : "", columns);
+		dw_text_put_fitted(p->out, name, columns);
 }
 
 static void put_bold(struct printer *p, const char *text, size_t columns)
@@ -129,11 +126,13 @@ static size_t put_says(struct printer *p, const struct dw_notes *notes, size_t i
 static void shorten_says(struct printer *p, const struct dw_notes *notes, size_t i)
 {
 	const struct dw_buf *says = &p->says.buf;
-	size_t room = p->width - SHARE_COLUMNS - p->bar - 4;
+	size_t room = p->width - SHARE_COLUMNS - p->bar - 4, name;
+	struct dw_row row;
 
 	if (!says->len)
 		return;
-	if (dw_text_columns(dw_buf_str(says)) + name_columns(p, &notes->rows.v[i]) > room)
+	name = dw_text_columns(name_of(p, &notes->rows.v[i], &row));
+	if (dw_text_columns(dw_buf_str(says)) + name > room)
 		put_says(p, notes, i, true);
 	if (dw_text_columns(dw_buf_str(says)) + NAME_MIN > room)
 		leave_out_bound(&p->says.buf);

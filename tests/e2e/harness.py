@@ -308,6 +308,15 @@ def require(condition, what):
         raise AssertionError(what)
 
 
+def stacks_of(context):
+    """Of all samples of run.dwell: the names of a stack, outermost first, and how many."""
+    done = context.run(context.dwell, "export", "run.dwell", "--format", "folded")
+    expect(done.returncode, 0, done.stderr)
+    for line in done.stdout.splitlines():
+        names, n = line.rsplit(" ", 1)
+        yield names.split(";")[1:], int(n)
+
+
 def rows_of(report, name):
     """The report's rows of the functions called @name."""
     return [row for row in report["rows"] if row["function_name"] == name]

@@ -4,7 +4,7 @@ import collections
 import math
 import os
 
-from harness import File, cases, expect, require
+from harness import File, cases, expect, require, stacks_of
 
 FILE = File(without_perf=("*callers*", "*first_screen*"))
 SIGMA = 3.5
@@ -123,20 +123,11 @@ def sample(context, language, *words):
     return done, facts
 
 
-def stacks(context):
-    """Of all samples: the names of a stack, outermost first, and how many."""
-    done = context.run(context.dwell, "export", "run.dwell", "--format", "folded")
-    expect(done.returncode, 0, done.stderr)
-    for line in done.stdout.splitlines():
-        names, n = line.rsplit(" ", 1)
-        yield names.split(";")[1:], int(n)
-
-
 def check_callers(context, calls):
     """How many samples there are, how many are in the program's functions, in how many of these one has a caller
     that does not call it, and which functions were met."""
     total, told, wrong, met = 0, 0, collections.Counter(), collections.Counter()
-    for names, n in stacks(context):
+    for names, n in stacks_of(context):
         # Before the program begins its interpreter runs code of its own, by the same names.
         is_program = any(name.startswith("k_") for name in names)
         known = [name for name in names if is_program and name in calls]
@@ -178,7 +169,7 @@ def test_compiled_code_is_its_functions(context, language):
     total, told, wrong, _ = check_callers(context, LANGUAGES[language]["calls"])
     require(told >= 200 and told >= 0.85 * total, f"{told} of {total} samples are in the program's functions")
     require(sum(wrong.values()) <= 0.02 * told, f"wrong callers: {wrong}, of {told} samples")
-    made = sum(n for names, n in stacks(context) if names[-1].startswith(("[anon]", "zero+")))
+    made = sum(n for names, n in stacks_of(context) if names[-1].startswith(("[anon]", "zero+")))
     require(made <= 0.05 * total, f"{made} of {total} samples in code without functions")
 
 
@@ -188,7 +179,7 @@ def test_native_frames_stand_between(context, language):
     outer, inner = LANGUAGES[language]["between"]
     sample(context, language, target(language, "known"), "1")
     between, apart = 0, 0
-    for names, n in stacks(context):
+    for names, n in stacks_of(context):
         if outer in names and inner in names:
             between += n
             apart += n if names.index(inner) > names.index(outer) + 1 else 0

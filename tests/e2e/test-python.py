@@ -5,7 +5,7 @@ import importlib.util
 import math
 import os
 
-from harness import File, IS_LONG, PYTHONS, cases, expect, find_python, require
+from harness import File, IS_LONG, PYTHONS, cases, expect, find_python, require, stacks_of
 
 # The distribution's, with which all is tried; with others in long runs alone.
 USUAL = next((v for v in PYTHONS if os.path.realpath("/usr/bin/python3").endswith(f"python{v}")), "3.11")
@@ -36,19 +36,10 @@ def sample(context, version, *words, lost=0):
     return done, facts
 
 
-def stacks(context):
-    """Of all samples: the names of a stack, outermost first, and how many."""
-    done = context.run(context.dwell, "export", "run.dwell", "--format", "folded")
-    expect(done.returncode, 0, done.stderr)
-    for line in done.stdout.splitlines():
-        names, n = line.rsplit(" ", 1)
-        yield names.split(";")[1:], int(n)
-
-
 def check_callers(context, allowed):
     """How many samples there are, and in how many each function of the program has a caller that calls it."""
     total, told, wrong = 0, 0, collections.Counter()
-    for names, n in stacks(context):
+    for names, n in stacks_of(context):
         known = [name for name in names if name in allowed]
         total += n
         told += n if known else 0
@@ -78,7 +69,7 @@ def test_native_frames_stand_between(context, version):
     """What C calls back is above what called it: sorted() is between its caller and its key."""
     sample(context, version, KNOWN, "1.5")
     between, apart = 0, 0
-    for names, n in stacks(context):
+    for names, n in stacks_of(context):
         if "k_key" in names and "k_sort" in names:
             native = names[names.index("k_sort") + 1:names.index("k_key")]
             between += n
@@ -145,12 +136,12 @@ def test_deep_recursion(context, version):
                " s = 0\n for i in range(3000000): s += i\n return s\nfor i in range(3): deep(int(sys.argv[1]))\n")
     _, facts = sample(context, version, "-c", program, "899")
     depths = collections.Counter()
-    for names, n in stacks(context):
+    for names, n in stacks_of(context):
         depths[names.count("deep")] += n
     require(depths[900] >= 0.8 * sum(depths.values()) - 10, f"depths: {depths}")
     require(facts["stacks_cut"] <= 3, f"{facts['stacks_cut']} stacks cut")
     _, facts = sample(context, version, "-c", program, "5000", lost=50)  # they are large
-    deep = sum(n for names, n in stacks(context) if names.count("deep") > 900)
+    deep = sum(n for names, n in stacks_of(context) if names.count("deep") > 900)
     require(deep > 10 and facts["stacks_cut"] >= 0.9 * deep, f"{deep} deep stacks, {facts['stacks_cut']} cut")
 
 
